@@ -1,0 +1,277 @@
+"""The records that travel between the rooms: frozen, typed, with no behaviour beyond their own fields.
+
+Lines are 1-based and inclusive, as editors and agents count them. Dates are `datetime.date`, without a zone:
+a note says a day, not an instant. Nothing here knows of SQL, files or sockets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import date
+from enum import StrEnum
+from typing import Literal, NewType
+
+RootId = NewType("RootId", int)
+NoteId = NewType("NoteId", int)
+BlockId = NewType("BlockId", int)
+PassageId = NewType("PassageId", int)
+StatementId = NewType("StatementId", int)
+FactId = NewType("FactId", int)
+EntityId = NewType("EntityId", int)
+
+
+class Category(StrEnum):
+    """What kind of knowledge a fact is; it decides the half-life."""
+
+    KNOWLEDGE = "knowledge"
+    ERROR = "error"
+    TIMELINE = "timeline"
+    PREFERENCE = "preference"
+    TOOL = "tool"
+
+
+class BlockKind(StrEnum):
+    """The Markdown unit that a block is."""
+
+    FRONT_MATTER = "front_matter"
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    LIST_ITEM = "list_item"
+    TABLE = "table"
+    FENCE = "fence"
+    QUOTE = "quote"
+    CALLOUT = "callout"
+    FOOTNOTE = "footnote"
+    HTML = "html"
+    COMMENT = "comment"
+    MATH = "math"
+    RULE = "rule"
+    DEFINITION = "definition"
+    BLANK = "blank"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lines:
+    """A span of lines, 1-based and inclusive; `last >= first`."""
+
+    first: int
+    last: int
+
+    def shifted(self, by: int) -> Lines:
+        """The same span `by` lines further down."""
+        return Lines(first=self.first + by, last=self.last + by)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DateInterval:
+    """Days from `first` to `last`, both included; one day when they are equal."""
+
+    first: date
+    last: date
+
+
+# ---------------------------------------------------------------- a note, parsed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """One Markdown unit. The `raw` texts of a note's blocks, joined, are the note."""
+
+    kind: BlockKind
+    lines: Lines
+    # Exactly the note's own lines, with their line ends.
+    raw: str
+    # What may be stored and searched: `raw` without private parts (comments, `%%…%%`), without base64
+    # payloads, with secrets masked, and with as many lines as `raw` has, so that spans stay true.
+    text: str
+    # Headings above the block, outermost first, without the block's own text when it is a heading.
+    heading_path: tuple[str, ...] = ()
+    # The language word of a fence, the type of a callout; empty otherwise.
+    info: str = ""
+    # Heading level 1-6; 0 for every other kind.
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteLink:
+    """A link from a note to another, as written; never a web address, never from code."""
+
+    kind: Literal["wikilink", "markdown", "embed"]
+    # Path or name as written, decoded (`B%20C.md` -> `B C.md`), without fragment or alias. Empty = the note itself.
+    target: str
+    # Heading text or `^block-id` after `#`; empty when there is none.
+    fragment: str
+    # Alias or link text; empty when there is none.
+    label: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Problem:
+    """Something about a note that its owner should know; the note is indexed all the same."""
+
+    line: int
+    # A stable word, such as `front_matter.unclosed`, `fence.unclosed`, `encoding.replaced`.
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ParsedNote:
+    """A note as blocks, with what its head says."""
+
+    # Front-matter title, else the first level-1 heading, else "" (the caller falls back to the file name).
+    title: str
+    # Front-matter date (with its time dropped); None when absent or unreadable.
+    date: date | None
+    tags: tuple[str, ...]
+    aliases: tuple[str, ...]
+    blocks: tuple[Block, ...]
+    links: tuple[NoteLink, ...]
+    problems: tuple[Problem, ...]
+
+
+# ---------------------------------------------------------------- what extraction gives
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Relation:
+    """Subject, predicate and object, each as the text has it; the predicate is one snake_case word."""
+
+    subject: str
+    predicate: str
+    object: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entity:
+    """Something named in a fact, as written. Its normalised name is its identity."""
+
+    name: str
+    kind: Literal["wikilink", "code", "name", "tag"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractedFact:
+    """One atomic statement that stands on its own, with what rules or a model found in it."""
+
+    text: str
+    # Relative to the block: 1 is the block's first line.
+    lines: Lines
+    # None = the rules could not tell; the nearest prototype decides once there is a vector.
+    category: Category | None
+    # 0..1
+    confidence: float
+    entities: tuple[Entity, ...] = ()
+    relations: tuple[Relation, ...] = ()
+    happened: DateInterval | None = None
+    # True when the text means the same outside its note; false when it needs its headings to be understood.
+    # It decides identity: `Port is 5432.` under two headings is two facts.
+    stands_alone: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractedStatement:
+    """A sentence-sized piece of a passage, as written: the unit that is embedded. It may state several facts, or none."""
+
+    text: str
+    # Relative to the block: 1 is the block's first line.
+    lines: Lines
+    facts: tuple[ExtractedFact, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractedPassage:
+    """A block, or a piece of a long one (about 1,200 characters): the unit that is searched and ranked."""
+
+    text: str
+    # Relative to the block.
+    lines: Lines
+    statements: tuple[ExtractedStatement, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExtractedBlock:
+    """What one block gives. No passages: nothing in it is to be searched (a rule, a comment, a blank)."""
+
+    block: Block
+    # The sentence before a list, table or fence that says what it is ("Set these:"); empty when there is none.
+    lead_in: str
+    passages: tuple[ExtractedPassage, ...]
+
+
+# ---------------------------------------------------------------- what recall gives
+
+Kind = Literal["fact", "passage"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallFilter:
+    """What hits are limited to; an empty tuple or None leaves that side open. It acts inside each search."""
+
+    kinds: tuple[Kind, ...] = ("fact", "passage")
+    categories: tuple[Category, ...] = ()
+    roots: tuple[str, ...] = ()
+    # Globs on the path relative to the root: `*` within a name, `**` across folders.
+    paths: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    scopes: tuple[str, ...] = ()
+    since: date | None = None
+    until: date | None = None
+    as_of: date | None = None
+
+    @property
+    def limits_facts(self) -> bool:
+        """Whether a passage must state a fact that fits, not merely lie in the right note."""
+        return bool(self.categories or self.scopes or self.since or self.until or self.as_of) or "passage" not in self.kinds
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Source:
+    """Where a hit stands: the first of its places, and how many more there are."""
+
+    root: str
+    path: str
+    lines: Lines
+    more: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One thing recalled."""
+
+    anchor: str
+    kind: Kind
+    text: str
+    # Heading path, then the lead-in where there is one.
+    context: tuple[str, ...]
+    category: Category
+    confidence: float
+    # 0..1, comparable between queries.
+    relevance: float
+    # Orders hits of one answer; means nothing else.
+    score: float
+    source: Source
+    happened: DateInterval | None
+    stated: date | None
+    superseded_by: str | None = None
+    supersedes: tuple[str, ...] = ()
+    conflicts_with: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    scope: str = "global"
+
+
+Reason = Literal["no_evidence", "nothing_matches_filter", "empty_memory"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recalled:
+    """The answer to a recall: hits best first, or none and why."""
+
+    hits: tuple[Hit, ...]
+    reason: Reason | None
+    unknown_words: tuple[str, ...]
+    degraded: tuple[str, ...]
+    recall_id: str
+    took_ms: float
+    explanation: dict[str, object] | None = field(default=None)
