@@ -1,0 +1,289 @@
+"""The methods' parameters as they come off the wire, and the records as they go out.
+
+The one module that knows the outside's names, defaults and limits. It knows nothing of sockets,
+framing (`recalld.jsonrpc`) or of how a method is carried out.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+from collections.abc import Iterable, Mapping
+from datetime import date
+from typing import Annotated, ClassVar, Self, TypeVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
+
+from recalld.errors import InvalidParams
+from recalld.jsonrpc import shortened
+from recalld.records import Category, DateInterval, Hit, Kind, Recalled, RecallFilter
+
+MAX_QUERY_CHARACTERS = 10_000
+
+_T = TypeVar("_T")
+
+# SQLite binds each item; a longer list is a mistake, not a question.
+_MAX_ITEMS = 100
+_MAX_ITEM_CHARACTERS = 1000
+
+# Escape codes that act on a terminal, and marks that show text in another order than it has.
+# Tab and line feed stay, and so do the joiners and direction marks that scripts need.
+_UNSHOWABLE = re.compile(
+    "\x1b\\[[0-?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]"
+)
+
+
+def _iso_date(value: object) -> object:
+    if value is None:
+        return None
+    if isinstance(value, str) and re.fullmatch(r"\d{4}-\d{2}-\d{2}", value, re.ASCII):
+        try:
+            return date.fromisoformat(value)
+        except ValueError:
+            raise ValueError("is not a day of the calendar") from None
+    raise ValueError("is not an ISO date such as 2026-03-31")
+
+
+def _category(value: object) -> object:
+    return _member(value, tuple(Category))
+
+
+def _kind(value: object) -> object:
+    return _member(value, ("fact", "passage"))
+
+
+def _member(value: object, known: tuple[str, ...]) -> str:
+    """The one of `known` that `value` equals; ValueError with the nearest, or all of them."""
+    for member in known:
+        if value == member:
+            return member
+    near = difflib.get_close_matches(value, known, n=1) if isinstance(value, str) else []
+    meant = f"did you mean {near[0]}?" if near else f"known are {', '.join(known)}"
+    raise ValueError(f"has the unknown value {shortened(str(value))} ({meant})")
+
+
+_Text = Annotated[str, Field(max_length=_MAX_ITEM_CHARACTERS)]
+_Texts = Annotated[list[_Text], Field(max_length=_MAX_ITEMS)]
+_Date = Annotated[date | None, BeforeValidator(_iso_date)]
+
+
+class Params(BaseModel):
+    """The parameters of one method; made by `parse`, frozen after."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    method: ClassVar[str]
+
+    @classmethod
+    def parse(cls, params: Mapping[str, object]) -> Self:
+        """The checked parameters; null counts as not given.
+
+        Raises InvalidParams with every mistake in one sentence, and the nearest known key as hint.
+        """
+        given = {key: value for key, value in params.items() if value is not None}
+        try:
+            return cls.model_validate(given)
+        except ValidationError as error:
+            raise _invalid(
+                cls, error.errors(include_url=False, include_context=False, include_input=False)
+            ) from None
+
+
+class PingParams(Params):
+    """`ping` takes none."""
+
+    method = "ping"
+
+
+class StatusParams(Params):
+    """`status` takes none."""
+
+    method = "status"
+
+
+class RecallParams(Params):
+    """What `recall` takes, and `explain` where it is given no recall id."""
+
+    method = "recall"
+
+    query: Annotated[str, Field(max_length=MAX_QUERY_CHARACTERS)]
+    limit: Annotated[int, Field(ge=1, le=50)] = 8
+    kinds: Annotated[
+        list[Annotated[Kind, BeforeValidator(_kind)]], Field(max_length=_MAX_ITEMS)
+    ] = [
+        "fact",
+        "passage",
+    ]
+    categories: Annotated[
+        list[Annotated[Category, BeforeValidator(_category)]], Field(max_length=_MAX_ITEMS)
+    ] = []
+    roots: _Texts = []
+    paths: _Texts = []
+    tags: _Texts = []
+    scope: _Texts = []
+    since: _Date = None
+    until: _Date = None
+    as_of: _Date = None
+    # 0 never rejects; None leaves the calibrated threshold in force.
+    min_relevance: Annotated[float | None, Field(ge=0, le=1)] = None
+    max_chars: Annotated[int, Field(ge=1)] = 4000
+    explain: bool = False
+
+    @classmethod
+    def parse(cls, params: Mapping[str, object]) -> Self:
+        """As every `parse`; `since` after `until` is refused too."""
+        found = super().parse(params)
+        if found.since and found.until and found.since > found.until:
+            raise InvalidParams(
+                f"`since` ({found.since}) is after `until` ({found.until}).", hint="Swap the two."
+            )
+        return found
+
+    @property
+    def filter(self) -> RecallFilter:
+        """What hits are limited to; an empty `kinds` means both."""
+        return RecallFilter(
+            kinds=_distinct(self.kinds) or ("fact", "passage"),
+            categories=_distinct(self.categories),
+            roots=_distinct(self.roots),
+            paths=_distinct(self.paths),
+            tags=_distinct(self.tags),
+            scopes=_distinct(self.scope),
+            since=self.since,
+            until=self.until,
+            as_of=self.as_of,
+        )
+
+
+class ExplainParams(Params):
+    """What `explain` takes with the id of an earlier recall."""
+
+    method = "explain"
+
+    recall_id: _Text
+
+
+class GetParams(Params):
+    """What `get` takes."""
+
+    method = "get"
+
+    anchor: Annotated[str, Field(min_length=1, max_length=_MAX_ITEM_CHARACTERS)]
+    lines_around: Annotated[int, Field(ge=0)] = 0
+
+
+class SyncParams(Params):
+    """What `sync` takes."""
+
+    method = "sync"
+
+    # Empty = everything.
+    paths: _Texts = []
+    # Hash every note instead of trusting size and time.
+    full: bool = False
+    wait: bool = False
+    # Names of roots whose held mass deletion is to be carried out.
+    confirm_deletions: _Texts = []
+
+
+def parse_explain(params: Mapping[str, object]) -> ExplainParams | RecallParams:
+    """`explain` in either of its forms: a recall id alone, or the parameters of a recall."""
+    if params.get("recall_id") is not None:
+        return ExplainParams.parse(params)
+    if params.get("query") is None:
+        raise InvalidParams("`explain` needs `recall_id` or `query`.")
+    return RecallParams.parse({key: value for key, value in params.items() if key != "recall_id"})
+
+
+def recalled_json(recalled: Recalled) -> dict[str, object]:
+    """The result of `recall`; `explanation` is there only when it was asked for."""
+    result: dict[str, object] = {
+        "hits": [hit_json(hit) for hit in recalled.hits],
+        "reason": recalled.reason,
+        "unknown_words": [showable(word) for word in recalled.unknown_words],
+        "degraded": list(recalled.degraded),
+        "recall_id": recalled.recall_id,
+        "took_ms": round(recalled.took_ms, 1),
+    }
+    if recalled.explanation is not None:
+        result["explanation"] = recalled.explanation
+    return result
+
+
+def hit_json(hit: Hit) -> dict[str, object]:
+    """One hit of a recall's result."""
+    return {
+        "anchor": hit.anchor,
+        "kind": hit.kind,
+        "text": showable(hit.text),
+        "context": [showable(part) for part in hit.context],
+        "category": hit.category.value,
+        "confidence": _rounded(hit.confidence),
+        "relevance": _rounded(hit.relevance),
+        "score": _rounded(hit.score),
+        # The path is what opens the file, so it goes out as it is.
+        "source": {
+            "root": hit.source.root,
+            "path": hit.source.path,
+            "lines": [hit.source.lines.first, hit.source.lines.last],
+            "more": hit.source.more,
+        },
+        "dates": {
+            "happened": _interval_json(hit.happened),
+            "stated": hit.stated.isoformat() if hit.stated else None,
+        },
+        "superseded_by": hit.superseded_by,
+        "supersedes": list(hit.supersedes),
+        "conflicts_with": list(hit.conflicts_with),
+        "tags": [showable(tag) for tag in hit.tags],
+        "scope": hit.scope,
+    }
+
+
+def showable(text: str) -> str:
+    """`text` without terminal codes, control characters and overrides of the writing direction.
+
+    Line feeds and tabs stay; the other line ends become line feeds.
+    """
+    return _UNSHOWABLE.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
+
+
+def _interval_json(interval: DateInterval | None) -> list[str] | None:
+    return [interval.first.isoformat(), interval.last.isoformat()] if interval else None
+
+
+def _rounded(number: float) -> float:
+    # A float that JSON cannot hold would cost the client the whole answer.
+    return round(number, 4) if math.isfinite(number) else 0.0
+
+
+def _distinct(values: Iterable[_T]) -> tuple[_T, ...]:
+    return tuple(dict.fromkeys(values))
+
+
+def _invalid(model: type[Params], mistakes: list[ErrorDetails]) -> InvalidParams:
+    shown = [_sentence_part(model, mistake) for mistake in mistakes[:3]]
+    more = f"; and {len(mistakes) - 3} more" if len(mistakes) > 3 else ""
+    return InvalidParams("; ".join(shown) + more + ".", hint=_hint(model, mistakes))
+
+
+def _sentence_part(model: type[Params], mistake: ErrorDetails) -> str:
+    name = ".".join(shortened(str(part)) for part in mistake["loc"])
+    if mistake["type"] == "extra_forbidden":
+        return f"`{name}` is no parameter of `{model.method}`"
+    if mistake["type"] == "missing":
+        return f"`{name}` is required"
+    message = mistake["msg"].removeprefix("Value error, ")
+    return f"`{name}` {re.sub('^(Input|String|List) ', '', message)}"
+
+
+def _hint(model: type[Params], mistakes: list[ErrorDetails]) -> str | None:
+    known = sorted(model.model_fields)
+    for mistake in mistakes:
+        if mistake["type"] == "extra_forbidden":
+            near = difflib.get_close_matches(str(mistake["loc"][0]), known, n=1)
+            if near:
+                return f"Did you mean `{near[0]}`?"
+            return f"Known are {', '.join(known)}." if known else "It takes no parameters."
+    return None
