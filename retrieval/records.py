@@ -1,0 +1,170 @@
+"""The records that pass between the stages of recall: candidates, evidence, facts, scores.
+
+They hold what ranking needs to know and nothing more. They know of no SQL, clock or model.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from datetime import date
+
+from recalld.records import Category, DateInterval, FactId, NoteId, PassageId, StatementId
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """A passage that at least one leg of the search brought up."""
+
+    passage_id: PassageId
+    note_id: NoteId
+    # Place of the passage in its note, dense: the next passage of the note is `position + 1`.
+    position: int
+    # Characters of its text.
+    length: int
+    # BM25 turned so that higher is better, at least 0; None = no query word matched.
+    keyword: float | None
+    # Half the best statement's cosine, half the cosine of the statements' mean; None = not known.
+    vector: float | None
+    has_number: bool
+    has_time_word: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatementEvidence:
+    """How far one statement speaks to the query."""
+
+    statement_id: StatementId
+    passage_id: PassageId
+    # With the model's mean vector taken away; None = the statement has no vector yet.
+    cosine: float | None
+    # Share of the query's content words it holds, weighted by rarity: 0..1. Words that no note
+    # has count as missing, so 1 means every content word of the query.
+    coverage: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FactView:
+    """A fact as ranking sees it, by way of one of the passages that state it."""
+
+    fact_id: FactId
+    anchor: str
+    statement_id: StatementId
+    passage_id: PassageId
+    text: str
+    category: Category
+    # 0..1, shown and never used in ranking: it says how well the fact was extracted.
+    confidence: float
+    # 0..1, .5 when nobody said anything.
+    importance: float
+    # How often a recall returned it.
+    recall_count: int
+    # When what it says took place, where it says so.
+    happened: DateInterval | None
+    # The day of the note that states it.
+    stated: date | None
+    superseded_by: FactId | None
+    scope: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fused:
+    """A candidate's place after fusion, in standard deviations of the candidates of this query."""
+
+    # 0 when the whole leg is absent, or when all of its scores are equal.
+    keyword_z: float
+    vector_z: float
+    # The weighted sum of the legs that took part.
+    fused: float
+    # What a short passage gains from its better neighbour; 0 before that step.
+    neighbour: float = 0.0
+
+    @property
+    def score(self) -> float:
+        """What orders candidates before priors."""
+        return self.fused + self.neighbour
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Priors:
+    """What is known of a candidate besides how it matches: each bounded, all added to the score."""
+
+    decay: float = 0.0
+    importance: float = 0.0
+    frequency: float = 0.0
+    when: float = 0.0
+    number: float = 0.0
+    interval: float = 0.0
+
+    @property
+    def total(self) -> float:
+        """Their sum."""
+        return (
+            self.decay + self.importance + self.frequency + self.when + self.number + self.interval
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Parts:
+    """How one candidate came by its score: every number that went into it."""
+
+    fused: Fused
+    priors: Priors
+
+    @property
+    def total(self) -> float:
+        """The score that orders hits, before supersession."""
+        return self.fused.score + self.priors.total
+
+    def named(self) -> dict[str, float]:
+        """Every number by name, the total last; a prior's name starts with `prior.`."""
+        legs = {field.name: getattr(self.fused, field.name) for field in fields(self.fused)}
+        priors = {
+            f"prior.{field.name}": getattr(self.priors, field.name) for field in fields(self.priors)
+        }
+        return {**legs, **priors, "total": self.total}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """A ranked passage with the statement that speaks for it, as the swap of stale numbers sees it."""
+
+    passage_id: PassageId
+    note_id: NoteId
+    statement_id: StatementId
+    # The total of its parts.
+    score: float
+    # When it was written, in an order that is total within a day too; None = never swapped.
+    written: WrittenAt | None
+    has_number: bool
+    is_question: bool
+    # The content words of the query that the statement holds.
+    query_words: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """What a ranked passage would be shown as: a fact it states, or itself."""
+
+    passage_id: PassageId
+    # None = the passage is shown as itself.
+    fact_id: FactId | None
+    text: str
+    # The headings that the text needs to be understood; empty when it stands on its own.
+    # `Port is 5432.` under two headings is two things.
+    context: tuple[str, ...] = ()
+    # Every passage that states the fact; a passage shown as itself needs none.
+    sources: tuple[PassageId, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Collapsed:
+    """One hit, and all that was folded into it."""
+
+    # The best-ranked of its members: what is shown, and where.
+    kept: Shown
+    # Every passage that says it, each once, `kept`'s own first.
+    sources: tuple[PassageId, ...]
+
+
+# Day, seconds into the day (0 when unknown), and the numbers at the end of the file name.
+WrittenAt = tuple[date, int, tuple[int, ...]]
