@@ -1,0 +1,297 @@
+"""What must be written so that the store equals a note. Pure: what is stored and what was read in, a change out.
+
+A block that is stored with the same text, headings and lead-in keeps its facts, ids and vectors, wherever it now
+stands; every other one is new. A changed title makes all blocks new, as their statements are embedded with it; their
+vectors come from the cache where the wording is known.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import PurePosixPath
+
+from recalld.records import (
+    BlockKind,
+    ExtractedBlock,
+    ExtractedFact,
+    ExtractedPassage,
+    ExtractedStatement,
+    ParsedNote,
+    Problem,
+    RootId,
+)
+from recalld.store.changes import (
+    FileStat,
+    KeptBlock,
+    NewBlock,
+    NewFact,
+    NewPassage,
+    NewStatement,
+    NoteChange,
+    StoredBlock,
+    StoredNote,
+)
+from retrieval.words import index_words
+
+_DATE_TITLE = re.compile(
+    r"\W*\d{4}[-./年]\d{1,2}([-./月]\d{1,2}日?)?(\W+\w{2,12}\.?)?\W*|\W*\d{1,2}[-./]\d{1,2}[-./]\d{4}\W*"
+)
+_ISO_DAY = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
+_HEADING_LENGTH = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteFile:
+    """A note's file as it was read."""
+
+    root_id: RootId
+    path: str
+    content_hash: bytes
+    stat: FileStat
+    problems: tuple[Problem, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Versions:
+    """What the stored form of a note depends on besides its text."""
+
+    extractor: str
+    # Identity of the embedding space; it goes into the cache's keys.
+    embedding: str
+
+
+def digest(*parts: str) -> bytes:
+    """16 bytes that stand for these texts, in this order."""
+    return hashlib.blake2b("\x1f".join(parts).encode("utf-8", "replace"), digest_size=16).digest()
+
+
+def said_title(note: ParsedNote) -> str:
+    """The title that the note itself gives, where it says more than a date."""
+    return "" if _DATE_TITLE.fullmatch(note.title) else note.title
+
+
+def shown_title(note: ParsedNote, path: str) -> str:
+    """The note's own title, else its file name."""
+    return note.title or PurePosixPath(path).stem
+
+
+def note_date(note: ParsedNote, path: str) -> date | None:
+    """The day a note is from: its front matter, else its file name, else its title; never the file's time."""
+    if note.date:
+        return note.date
+    for text in (PurePosixPath(path).stem, note.title):
+        found = _ISO_DAY.search(text)
+        if found:
+            try:
+                return date(*(int(part) for part in found.groups()))
+            except ValueError:
+                continue
+    return None
+
+
+def spoken_date(dated: date | None, stat: FileStat) -> date:
+    """The day that "yesterday" in the note counts from: its own, else the day the file was last written."""
+    return dated or datetime.fromtimestamp(stat.mtime_ns / 1e9, UTC).date()
+
+
+def passage_words(title: str, block: ExtractedBlock, passage: ExtractedPassage) -> str:
+    """The words by which a passage is found: its own, its headings', its lead-in's, the title's twice."""
+    headings = [heading for heading in block.block.heading_path if heading != title]
+    return index_words("\n".join((title, title, *headings, block.lead_in, passage.text)))
+
+
+def embed_prefix(title: str, heading_path: Sequence[str]) -> str:
+    """What a statement is embedded with: the title that says something, and the innermost heading."""
+    heading = heading_path[-1] if heading_path else ""
+    parts = [title] if title else []
+    if heading and heading != title and not _DATE_TITLE.fullmatch(heading):
+        parts.append(heading)
+    return "".join(f"{part[:_HEADING_LENGTH]}: " for part in parts)
+
+
+def fact_uid(fact: ExtractedFact, title: str, heading_path: Sequence[str]) -> str:
+    """The identity of a fact, 32 hex: its words, its date, and its headings where it needs them to be understood."""
+    text = " ".join(unicodedata.normalize("NFKC", fact.text).casefold().split())
+    happened = f"{fact.happened.first}/{fact.happened.last}" if fact.happened is not None else ""
+    where = () if fact.stands_alone else tuple(heading_path) or (title,)
+    return digest(text.strip(" .。!！;；"), happened, *where).hex()
+
+
+def plan_note(
+    *,
+    stored: StoredNote | None,
+    stored_blocks: Sequence[StoredBlock],
+    file: NoteFile,
+    note: ParsedNote,
+    blocks: Sequence[ExtractedBlock],
+    versions: Versions,
+    new_uid: str,
+    now_ms: int,
+) -> NoteChange:
+    """The change that makes the store equal to the note.
+
+    Args:
+        stored: The note as stored, or None when it is new; `new_uid` is its uid then.
+        blocks: All blocks of the note, extracted, in order.
+        now_ms: Milliseconds since 1970.
+    """
+    title, said = shown_title(note, file.path), said_title(note)
+    uid = stored.uid if stored else new_uid
+    comparable = (
+        stored is not None and stored.said_title == said and stored.extractor == versions.extractor
+    )
+    matches = _Matches(stored_blocks if comparable else ())
+    retitled = stored is not None and stored.title != title
+    kept: list[KeptBlock] = []
+    added: list[tuple[int, int, ExtractedBlock]] = []
+    position = 0
+    searchable = [block for block in blocks if block.passages]
+    for ordinal, block in enumerate(searchable):
+        match = matches.take(block)
+        if match:
+            words = tuple(passage_words(title, block, one) for one in block.passages)
+            kept.append(
+                KeptBlock(
+                    block_id=match.block_id,
+                    ordinal=ordinal,
+                    lines=block.block.lines,
+                    position=position,
+                    words=words if retitled else None,
+                )
+            )
+        else:
+            added.append((ordinal, position, block))
+        position += len(block.passages)
+    removed = tuple(
+        block.block_id
+        for block in stored_blocks
+        if block.block_id not in {one.block_id for one in kept}
+    )
+    taken = {
+        one
+        for block in stored_blocks
+        if block.block_id not in removed
+        for one in block.passage_uids
+    }
+    dated = note_date(note, file.path)
+    return NoteChange(
+        note_id=stored.note_id if stored else None,
+        uid=uid,
+        root_id=file.root_id,
+        path=file.path,
+        title=title,
+        said_title=said,
+        content_hash=file.content_hash,
+        extractor=versions.extractor,
+        stat=file.stat,
+        dated=dated,
+        changed_at_ms=now_ms,
+        problems=(*file.problems, *note.problems),
+        tags=tuple(dict.fromkeys(note.tags)),
+        links=note.links,
+        kept=tuple(kept),
+        added=tuple(
+            _new_block(uid, ordinal, first, block, title, said, versions, taken)
+            for ordinal, first, block in added
+        ),
+        removed=removed,
+    )
+
+
+class _Matches:
+    """Stored blocks by what makes them the same; each is taken once, in order."""
+
+    def __init__(self, stored: Iterable[StoredBlock]) -> None:
+        self._waiting: dict[tuple[object, ...], list[StoredBlock]] = defaultdict(list)
+        for block in stored:
+            key = (block.kind, block.text_hash, block.heading_path, block.lead_in)
+            self._waiting[key].append(block)
+
+    def take(self, block: ExtractedBlock) -> StoredBlock | None:
+        parsed = block.block
+        key = (parsed.kind, digest(parsed.text), parsed.heading_path, block.lead_in)
+        waiting = self._waiting.get(key)
+        if waiting and len(waiting[0].passage_uids) == len(block.passages):
+            return waiting.pop(0)
+        return None
+
+
+def _new_block(
+    uid: str,
+    ordinal: int,
+    position: int,
+    block: ExtractedBlock,
+    title: str,
+    said: str,
+    versions: Versions,
+    taken: set[str],
+) -> NewBlock:
+    parsed = block.block
+    prefix = embed_prefix(said, parsed.heading_path)
+    return NewBlock(
+        ordinal=ordinal,
+        kind=parsed.kind,
+        text=parsed.text,
+        text_hash=digest(parsed.text),
+        heading_path=parsed.heading_path,
+        lead_in=block.lead_in,
+        lines=parsed.lines,
+        passages=tuple(
+            NewPassage(
+                uid=_free_uid(uid, passage.text, taken),
+                position=position + offset,
+                text=passage.text,
+                lines=passage.lines,
+                words=passage_words(title, block, passage),
+                statements=tuple(
+                    _new_statement(statement, prefix, title, parsed.heading_path, versions)
+                    for statement in passage.statements
+                ),
+            )
+            for offset, passage in enumerate(block.passages)
+        ),
+    )
+
+
+def _free_uid(note_uid: str, text: str, taken: set[str]) -> str:
+    """The uid of a passage: from its note and words, numbered where the note says the same twice."""
+    number = 0
+    while (uid := digest(note_uid, text, str(number)).hex()) in taken:
+        number += 1
+    taken.add(uid)
+    return uid
+
+
+def _new_statement(
+    statement: ExtractedStatement,
+    prefix: str,
+    title: str,
+    heading_path: Sequence[str],
+    versions: Versions,
+) -> NewStatement:
+    return NewStatement(
+        text=statement.text,
+        words=" ".join(dict.fromkeys(index_words(prefix + statement.text).split())),
+        lines=statement.lines,
+        embed_prefix=prefix,
+        embed_hash=digest(versions.embedding, prefix, statement.text),
+        facts=tuple(
+            NewFact(
+                uid=fact_uid(fact, title, heading_path),
+                text=fact.text,
+                lines=fact.lines,
+                category=fact.category,
+                confidence=fact.confidence,
+                entities=fact.entities,
+                relations=fact.relations,
+                happened=fact.happened,
+            )
+            for fact in statement.facts
+        ),
+    )

@@ -1,0 +1,63 @@
+"""What recalld asks of an embedding model, and what it knows about each: identity, mean, calibration.
+
+A vector space is its model, version, prefixes and mean. Vectors of two spaces are never compared, and a threshold
+found in one says nothing in another: they travel together here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float32]
+Matrix = NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingSpace:
+    """Which vectors these are."""
+
+    # Changes whenever vectors would: package, weights, prefix rules, mean.
+    identity: str
+    name: str
+    dimension: int
+
+
+class Embedder(Protocol):
+    """Turns texts into unit vectors. Calls are safe from several threads."""
+
+    @property
+    def space(self) -> EmbeddingSpace:
+        """The space of its vectors."""
+        ...
+
+    def embed_query(self, text: str) -> Vector:
+        """The unit vector of a question, shape (dimension,).
+
+        Raises:
+            TransientModelError, PermanentModelError: see each.
+        """
+        ...
+
+    def embed_statements(self, texts: Sequence[str]) -> Matrix:
+        """Unit vectors of statements, shape (len(texts), dimension), in order.
+
+        A row that the model could not make is all NaN; the caller refuses it.
+
+        Raises:
+            TransientModelError, PermanentModelError: see each.
+        """
+        ...
+
+
+def centred(vectors: Matrix, mean: Vector) -> Matrix:
+    """Rows with the mean taken away and brought to length one; a row without direction becomes NaN."""
+    moved = vectors - mean
+    lengths = np.linalg.norm(moved, axis=1, keepdims=True)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        unit = np.where(lengths > 1e-6, moved / lengths, np.nan)
+    return unit.astype(np.float32)

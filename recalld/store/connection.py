@@ -1,0 +1,220 @@
+"""Opening the SQLite file: extension, settings of a connection, migrations, a pool of readers.
+
+The only place where apsw and sqlite_vec are imported. It knows how to open and check, not what the rows mean.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import apsw
+import sqlite_vec
+
+from recalld.errors import StoreBusy, StoreDamaged, StoreError, StoreTooNew, StoreUnusable
+
+Row = tuple[Any, ...]
+Connection = apsw.Connection
+
+_PRAGMAS = (
+    "PRAGMA synchronous = NORMAL",
+    "PRAGMA foreign_keys = ON",
+    "PRAGMA temp_store = MEMORY",
+    "PRAGMA mmap_size = 1073741824",
+    "PRAGMA cache_size = -32768",
+    "PRAGMA journal_size_limit = 67108864",
+)
+# Must come before the first table.
+_CREATION = ("PRAGMA page_size = 8192", "PRAGMA auto_vacuum = INCREMENTAL")
+_BUSY_MS = 5000
+_MAX_IDLE_READERS = 8
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turns apsw's errors into ours, each with what the user can do."""
+    try:
+        yield
+    except apsw.BusyError as error:
+        raise StoreBusy("the database is locked by another program", hint="close it") from error
+    except (apsw.NotADBError, apsw.CorruptError) as error:
+        raise StoreDamaged(
+            f"the database is damaged ({error})",
+            hint="stop recalld, move the file away and start again: it is rebuilt from the notes",
+        ) from error
+    except apsw.FullError as error:
+        raise StoreUnusable("the disk is full", hint="free some space") from error
+    except (apsw.CantOpenError, apsw.ReadOnlyError, apsw.PermissionsError) as error:
+        raise StoreUnusable(
+            f"the database can't be opened for writing ({error})",
+            hint="check the folder's owner and permissions",
+        ) from error
+    except apsw.Error as error:
+        raise StoreError(f"the database failed: {error}") from error
+
+
+def execute(connection: Connection, sql: str, bindings: Any = None) -> list[Row]:
+    """All rows of one statement or script. Draining matters: apsw stops at the first row that nobody takes."""
+    with translated():
+        return connection.execute(sql, bindings).fetchall()
+
+
+def load_vectors(connection: Connection) -> str | None:
+    """Loads sqlite-vec and runs it once. Returns None, or why it can't be used."""
+    try:
+        connection.enable_load_extension(True)
+        connection.load_extension(sqlite_vec.loadable_path())
+        connection.enable_load_extension(False)
+        one = connection.execute(
+            "SELECT vec_distance_cosine(vec_int8(x'0102'), vec_int8(x'0102')),"
+            " vec_distance_hamming(vec_bit(x'0f'), vec_bit(x'00'))"
+        ).fetchall()
+    except (apsw.Error, OSError, AttributeError) as error:
+        return f"sqlite-vec can't be loaded: {error}"
+    return (
+        None
+        if one and abs(one[0][0]) < 1e-6 and one[0][1] == 4
+        else "sqlite-vec computes wrong distances"
+    )
+
+
+def require_fts5(connection: Connection) -> None:
+    """Raises StoreUnusable when this SQLite has no FTS5, or one too old to delete from a contentless table."""
+    try:
+        connection.execute(
+            "CREATE VIRTUAL TABLE temp.fts_probe USING fts5(x, content='', contentless_delete=1)"
+        ).fetchall()
+        connection.execute("DROP TABLE temp.fts_probe").fetchall()
+    except apsw.Error as error:
+        raise StoreUnusable(
+            f"this SQLite ({apsw.sqlite_lib_version()}) lacks the full-text search that recalld needs: {error}",
+            hint="install apsw from its wheel: pip install --only-binary apsw apsw",
+        ) from error
+
+
+def migrations() -> list[tuple[int, str]]:
+    """The numbered scripts, by the schema version that each gives."""
+    folder = resources.files("recalld.store.schema")
+    scripts = [item for item in folder.iterdir() if item.name.endswith(".sql")]
+    return sorted((int(item.name.split("_")[0]), item.read_text("utf-8")) for item in scripts)
+
+
+def migrate(connection: Connection, scripts: list[tuple[int, str]]) -> int:
+    """Brings the schema to the newest version, each step in a transaction of its own. Returns the version.
+
+    Raises:
+        StoreTooNew: the file was written by a newer recalld.
+        StoreDamaged: foreign keys do not hold after a step; the step is undone.
+    """
+    version = int(execute(connection, "PRAGMA user_version")[0][0])
+    newest = scripts[-1][0]
+    if version > newest:
+        raise StoreTooNew(
+            f"the database has schema {version}, this recalld knows {newest}",
+            hint="upgrade recalld, or move the database away to rebuild it from the notes",
+        )
+    for number, script in scripts:
+        if number > version:
+            with translated(), connection:
+                execute(connection, script)
+                if execute(connection, "PRAGMA foreign_key_check"):
+                    raise StoreDamaged(f"migration {number} left dangling rows")
+                execute(connection, f"PRAGMA user_version = {number}")
+    return newest
+
+
+class Database:
+    """The file: one writer connection, and readers that threads borrow."""
+
+    def __init__(self, path: Path) -> None:
+        """Opens, checks and migrates the file; makes it when it does not exist.
+
+        Raises:
+            StoreDamaged, StoreTooNew, StoreUnusable: see each.
+        """
+        self.path = path
+        self.vectors_problem: str | None = None
+        self._idle: list[Connection] = []
+        self._lock = threading.Lock()
+        self._closed = False
+        self.writer = self._open()
+        try:
+            for pragma in _CREATION:
+                execute(self.writer, pragma)
+            execute(self.writer, "PRAGMA journal_mode = WAL")
+            require_fts5(self.writer)
+            self.vectors_problem = load_vectors(self.writer)
+            self.schema = migrate(self.writer, migrations())
+            self._check_after_a_crash()
+        except BaseException:
+            self.writer.close()
+            raise
+        path.chmod(0o600)
+
+    def _open(self) -> Connection:
+        with translated():
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            connection = apsw.Connection(str(self.path))
+        connection.set_busy_timeout(_BUSY_MS)
+        for pragma in _PRAGMAS:
+            execute(connection, pragma)
+        return connection
+
+    def _check_after_a_crash(self) -> None:
+        """Looks for damage when the last run did not close the file; a clean start stays instant."""
+        closed = execute(self.writer, "SELECT value FROM meta WHERE key = 'closed'")
+        if closed == [("no",)]:
+            found = execute(self.writer, "PRAGMA quick_check(1)")
+            if found[0][0] != "ok":
+                raise StoreDamaged(
+                    f"the database is damaged ({found[0][0]})",
+                    hint=f"stop recalld, move {self.path} away and start again:"
+                    " it is rebuilt from the notes",
+                )
+        self._mark_closed("no")
+
+    def _mark_closed(self, value: str) -> None:
+        execute(self.writer, "INSERT OR REPLACE INTO meta VALUES ('closed', ?)", (value,))
+
+    @contextmanager
+    def reader(self) -> Iterator[Connection]:
+        """A read-only connection for the block, in one snapshot; give it back by leaving."""
+        with self._lock:
+            connection = self._idle.pop() if self._idle else None
+        if connection is None:
+            connection = self._open()
+            load_vectors(connection)
+            execute(connection, "PRAGMA query_only = ON")
+        try:
+            execute(connection, "BEGIN")
+            yield connection
+        finally:
+            if not connection.in_transaction or not execute(connection, "ROLLBACK"):
+                self._give_back(connection)
+
+    def _give_back(self, connection: Connection) -> None:
+        with self._lock:
+            if not self._closed and len(self._idle) < _MAX_IDLE_READERS:
+                self._idle.append(connection)
+                return
+        connection.close()
+
+    def size(self) -> int:
+        """Bytes of the file and its write-ahead log."""
+        names = (self.path, self.path.with_name(self.path.name + "-wal"))
+        return sum(name.stat().st_size for name in names if name.exists())
+
+    def close(self) -> None:
+        """Closes every connection; the write-ahead log is folded into the file."""
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, []
+        for connection in idle:
+            connection.close()
+        self._mark_closed("yes")
+        with translated():
+            self.writer.close()

@@ -1,0 +1,350 @@
+"""Writing notes: one transaction a note, all tables in step.
+
+It runs on the writer's thread only. A crash at any line leaves the old note or the new one; writing the same change
+again changes nothing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from recalld.records import BlockId, NoteId, RootId
+from recalld.store.changes import (
+    FileStat,
+    KeptBlock,
+    NewBlock,
+    NewPassage,
+    NewStatement,
+    NoteChange,
+)
+from recalld.store.connection import Connection, execute, translated
+from recalld.store.facts import add_fact, restate, retract_unsourced, touched_facts
+from recalld.store.linking import name_key
+from recalld.store.links import relink, replace_links
+
+
+class NoteWriter:
+    """The writing side of the store for notes and roots."""
+
+    def __init__(self, connection: Connection) -> None:
+        """`connection` is the database's only writing one."""
+        self._connection = connection
+
+    def put_root(self, name: str, path: Path, device: int | None, inode: int | None) -> RootId:
+        """The id of a root, made or brought up to date."""
+        with translated(), self._connection:
+            execute(
+                self._connection,
+                "INSERT INTO root (name, path, device, inode) VALUES (:name, :path, :device, :inode)"
+                " ON CONFLICT (name) DO UPDATE SET path = :path, device = :device, inode = :inode",
+                {"name": name, "path": str(path), "device": device, "inode": inode},
+            )
+        return RootId(
+            execute(self._connection, "SELECT id FROM root WHERE name = ?", (name,))[0][0]
+        )
+
+    def drop_roots_except(self, names: Sequence[str], now_ms: int) -> int:
+        """Forgets the notes of roots that are no longer watched. Returns how many roots went."""
+        gone = execute(
+            self._connection,
+            "SELECT id FROM root WHERE name NOT IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(names)),),
+        )
+        for (root_id,) in gone:
+            notes = execute(self._connection, "SELECT id FROM note WHERE root_id = ?", (root_id,))
+            for (note_id,) in notes:
+                self.remove(NoteId(note_id), now_ms)
+            execute(self._connection, "DELETE FROM root WHERE id = ?", (root_id,))
+        return len(gone)
+
+    def apply(self, change: NoteChange) -> NoteId:
+        """Writes one note's change. Returns its id."""
+        with translated(), self._connection:
+            note_id = self._put_note(change)
+            removed = list(change.removed)
+            touched = touched_facts(self._connection, removed)
+            # Out first: vectors pass through the cache, passages give their uids free. Facts wait
+            # for retract_unsourced, so that one which is stated again keeps its row.
+            self._remove_blocks(removed, change.changed_at_ms)
+            for block in change.added:
+                touched |= self._add_block(note_id, change, block)
+            for kept in change.kept:
+                self._keep_block(kept)
+            retract_unsourced(self._connection, touched)
+            restate(self._connection, touched | self._facts_of(note_id))
+            self._put_tags(note_id, change.tags)
+            replace_links(self._connection, note_id, change.links)
+            relink(self._connection, change.root_id, {name_key(change.path)})
+        return note_id
+
+    def move(
+        self,
+        note_id: NoteId,
+        path: str,
+        title: str,
+        stat: FileStat,
+        words: Iterable[tuple[int, str]],
+    ) -> None:
+        """Gives a note another path; its blocks, facts and vectors stay. `words` are those of its passages
+        where the title changed, as (passage id, words)."""
+        with translated(), self._connection:
+            root_id, old = execute(
+                self._connection, "SELECT root_id, path FROM note WHERE id = ?", (note_id,)
+            )[0]
+            execute(
+                self._connection,
+                "UPDATE note SET path = :path, name_key = :key, title = :title, size = :size,"
+                " mtime_ns = :mtime_ns, ctime_ns = :ctime_ns, inode = :inode WHERE id = :id",
+                {
+                    "path": path,
+                    "key": name_key(path),
+                    "title": title,
+                    "id": note_id,
+                    **asdict(stat),
+                },
+            )
+            self._reword(words)
+            own = execute(
+                self._connection,
+                "SELECT name_key FROM note_link WHERE from_note = ?",
+                (note_id,),
+            )
+            keys = {name_key(old), name_key(path), *(row[0] for row in own)}
+            relink(self._connection, root_id, keys)
+
+    def touch(self, note_id: NoteId, stat: FileStat) -> None:
+        """Records a new stat of an unchanged file."""
+        with translated(), self._connection:
+            execute(
+                self._connection,
+                "UPDATE note SET size = :size, mtime_ns = :mtime_ns, ctime_ns = :ctime_ns,"
+                " inode = :inode WHERE id = :id",
+                {"id": note_id, **asdict(stat)},
+            )
+
+    def remove(self, note_id: NoteId, now_ms: int) -> None:
+        """Takes a note out with everything that only it states. Unknown ids are no error."""
+        with translated(), self._connection:
+            found = execute(
+                self._connection, "SELECT root_id, path FROM note WHERE id = ?", (note_id,)
+            )
+            if not found:
+                return
+            rows = execute(self._connection, "SELECT id FROM block WHERE note_id = ?", (note_id,))
+            blocks = [BlockId(row[0]) for row in rows]
+            touched = touched_facts(self._connection, blocks)
+            self._remove_blocks(blocks, now_ms)
+            execute(self._connection, "DELETE FROM note WHERE id = ?", (note_id,))
+            retract_unsourced(self._connection, touched)
+            restate(self._connection, touched)
+            root_id, path = found[0]
+            relink(self._connection, root_id, {name_key(path)})
+
+    def _put_note(self, change: NoteChange) -> NoteId:
+        values = {
+            "uid": change.uid,
+            "root_id": change.root_id,
+            "path": change.path,
+            "name_key": name_key(change.path),
+            "title": change.title,
+            "said_title": change.said_title,
+            "content_hash": change.content_hash,
+            "extractor": change.extractor,
+            "dated": change.dated.isoformat() if change.dated else None,
+            "changed_at": change.changed_at_ms,
+            "problems": json.dumps([asdict(problem) for problem in change.problems]),
+            **asdict(change.stat),
+        }
+        columns = ", ".join(values)
+        if change.note_id is None:
+            marks = ", ".join(f":{name}" for name in values)
+            execute(self._connection, f"INSERT INTO note ({columns}) VALUES ({marks})", values)
+            return NoteId(self._connection.last_insert_rowid())
+        sets = ", ".join(f"{name} = :{name}" for name in values)
+        execute(
+            self._connection,
+            f"UPDATE note SET {sets} WHERE id = :id",
+            {**values, "id": change.note_id},
+        )
+        return change.note_id
+
+    def _add_block(self, note_id: NoteId, change: NoteChange, block: NewBlock) -> set[int]:
+        execute(
+            self._connection,
+            "INSERT INTO block (note_id, ordinal, kind, text, text_hash, heading_path, lead_in,"
+            " line_from, line_to, extractor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                note_id,
+                block.ordinal,
+                block.kind.value,
+                block.text,
+                block.text_hash,
+                json.dumps(block.heading_path, ensure_ascii=False),
+                block.lead_in,
+                block.lines.first,
+                block.lines.last,
+                change.extractor,
+            ),
+        )
+        block_id = self._connection.last_insert_rowid()
+        touched: set[int] = set()
+        for passage in block.passages:
+            touched |= self._add_passage(note_id, block_id, change, passage)
+        return touched
+
+    def _add_passage(
+        self, note_id: NoteId, block_id: int, change: NoteChange, passage: NewPassage
+    ) -> set[int]:
+        execute(
+            self._connection,
+            "INSERT INTO passage (uid, block_id, note_id, position, text, line_from, line_to)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                passage.uid,
+                block_id,
+                note_id,
+                passage.position,
+                passage.text,
+                passage.lines.first,
+                passage.lines.last,
+            ),
+        )
+        passage_id = self._connection.last_insert_rowid()
+        execute(
+            self._connection,
+            "INSERT INTO passage_fts (rowid, words) VALUES (?, ?)",
+            (passage_id, passage.words),
+        )
+        touched: set[int] = set()
+        for ordinal, statement in enumerate(passage.statements):
+            statement_id = self._add_statement(passage_id, ordinal, statement)
+            for fact in statement.facts:
+                touched.add(
+                    add_fact(
+                        self._connection,
+                        fact,
+                        statement_id=statement_id,
+                        passage_id=passage_id,
+                        extractor=change.extractor,
+                        now_ms=change.changed_at_ms,
+                    )
+                )
+        return touched
+
+    def _add_statement(self, passage_id: int, ordinal: int, statement: NewStatement) -> int:
+        execute(
+            self._connection,
+            "INSERT INTO statement (passage_id, ordinal, text, words, line_from, line_to,"
+            " embed_prefix, embed_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                passage_id,
+                ordinal,
+                statement.text,
+                statement.words,
+                statement.lines.first,
+                statement.lines.last,
+                statement.embed_prefix,
+                statement.embed_hash,
+            ),
+        )
+        statement_id = self._connection.last_insert_rowid()
+        self._reuse_vector(statement_id, statement.embed_hash)
+        return statement_id
+
+    def _reuse_vector(self, statement_id: int, embed_hash: bytes) -> None:
+        """Takes the vector of the same text from another statement or the cache, if there is one."""
+        for source in (
+            "SELECT signs, embedding FROM statement JOIN vector ON statement_id = id"
+            " WHERE embed_hash = ? LIMIT 1",
+            "SELECT signs, embedding FROM embedding_cache WHERE embed_hash = ?",
+        ):
+            found = execute(self._connection, source, (embed_hash,))
+            if found:
+                execute(
+                    self._connection,
+                    "INSERT INTO vector (statement_id, signs, embedding) VALUES (?, ?, ?)",
+                    (statement_id, *found[0]),
+                )
+                execute(
+                    self._connection,
+                    "UPDATE statement SET embed_state = 'done' WHERE id = ?",
+                    (statement_id,),
+                )
+                return
+
+    def _keep_block(self, kept: KeptBlock) -> None:
+        execute(
+            self._connection,
+            "UPDATE block SET ordinal = :ordinal, line_from = :first, line_to = :last"
+            " WHERE id = :id AND (ordinal, line_from, line_to) IS NOT (:ordinal, :first, :last)",
+            {
+                "id": kept.block_id,
+                "ordinal": kept.ordinal,
+                "first": kept.lines.first,
+                "last": kept.lines.last,
+            },
+        )
+        rows = execute(
+            self._connection,
+            "SELECT id, position FROM passage WHERE block_id = ? ORDER BY position",
+            (kept.block_id,),
+        )
+        for offset, (passage_id, position) in enumerate(rows):
+            if position != kept.position + offset:
+                execute(
+                    self._connection,
+                    "UPDATE passage SET position = ? WHERE id = ?",
+                    (kept.position + offset, passage_id),
+                )
+        if kept.words is not None:
+            self._reword((row[0], words) for row, words in zip(rows, kept.words, strict=True))
+
+    def _reword(self, words: Iterable[tuple[int, str]]) -> None:
+        for passage_id, text in words:
+            execute(self._connection, "DELETE FROM passage_fts WHERE rowid = ?", (passage_id,))
+            execute(
+                self._connection,
+                "INSERT INTO passage_fts (rowid, words) VALUES (?, ?)",
+                (passage_id, text),
+            )
+
+    def _remove_blocks(self, blocks: Sequence[BlockId], now_ms: int) -> None:
+        """Takes blocks out; vectors go into the cache, what lies below goes by cascade."""
+        if not blocks:
+            return
+        ids = {"ids": json.dumps(blocks), "now": now_ms}
+        passages = "SELECT id FROM passage WHERE block_id IN (SELECT value FROM json_each(:ids))"
+        execute(
+            self._connection,
+            "INSERT OR REPLACE INTO embedding_cache (embed_hash, signs, embedding, used_at)"
+            " SELECT embed_hash, signs, embedding, :now FROM statement"
+            f" JOIN vector ON statement_id = id WHERE passage_id IN ({passages})",
+            ids,
+        )
+        execute(self._connection, f"DELETE FROM passage_fts WHERE rowid IN ({passages})", ids)
+        execute(
+            self._connection,
+            "DELETE FROM block WHERE id IN (SELECT value FROM json_each(:ids))",
+            ids,
+        )
+
+    def _facts_of(self, note_id: NoteId) -> set[int]:
+        rows = execute(
+            self._connection,
+            "SELECT DISTINCT fact_id FROM fact_source JOIN passage ON passage.id = passage_id"
+            " WHERE note_id = ?",
+            (note_id,),
+        )
+        return {row[0] for row in rows}
+
+    def _put_tags(self, note_id: NoteId, tags: Iterable[str]) -> None:
+        execute(self._connection, "DELETE FROM note_tag WHERE note_id = ?", (note_id,))
+        for tag in tags:
+            execute(
+                self._connection,
+                "INSERT OR IGNORE INTO note_tag (note_id, tag, shown) VALUES (?, ?, ?)",
+                (note_id, tag.casefold(), tag),
+            )

@@ -1,0 +1,164 @@
+"""What ingest and status ask the store. Plain records out; nothing is written here."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from recalld.records import BlockId, BlockKind, FactId, Lines, NoteId, RootId, StatementId
+from recalld.store.changes import FileStat, StoredBlock, StoredNote
+from recalld.store.connection import Connection, execute
+
+_NOTE = (
+    "SELECT id, uid, path, title, said_title, content_hash, extractor, size, mtime_ns, ctime_ns,"
+    " inode FROM note"
+)
+
+
+def _stored_note(row: tuple[Any, ...]) -> StoredNote:
+    return StoredNote(
+        note_id=NoteId(row[0]),
+        uid=row[1],
+        path=row[2],
+        title=row[3],
+        said_title=row[4],
+        content_hash=row[5],
+        extractor=row[6],
+        stat=FileStat(size=row[7], mtime_ns=row[8], ctime_ns=row[9], inode=row[10]),
+    )
+
+
+def notes_of_root(connection: Connection, root_id: RootId) -> dict[str, StoredNote]:
+    """Every note of a root by its path."""
+    rows = execute(connection, f"{_NOTE} WHERE root_id = ?", (root_id,))
+    return {row[2]: _stored_note(row) for row in rows}
+
+
+def note_at(connection: Connection, root_id: RootId, path: str) -> StoredNote | None:
+    """The note at a path, if it is stored."""
+    rows = execute(connection, f"{_NOTE} WHERE root_id = ? AND path = ?", (root_id, path))
+    return _stored_note(rows[0]) if rows else None
+
+
+def note_by_id(connection: Connection, note_id: NoteId) -> StoredNote | None:
+    """The note with this id, if it is stored."""
+    rows = execute(connection, f"{_NOTE} WHERE id = ?", (note_id,))
+    return _stored_note(rows[0]) if rows else None
+
+
+def root_identity(connection: Connection, root_id: RootId) -> tuple[int | None, int | None]:
+    """Device and inode that the root had when it was last seen whole."""
+    rows = execute(connection, "SELECT device, inode FROM root WHERE id = ?", (root_id,))
+    return (rows[0][0], rows[0][1]) if rows else (None, None)
+
+
+def root_named(connection: Connection, name: str) -> RootId | None:
+    """The id of the root with this name, if it is stored."""
+    rows = execute(connection, "SELECT id FROM root WHERE name = ?", (name,))
+    return RootId(rows[0][0]) if rows else None
+
+
+def blocks_of_note(connection: Connection, note_id: NoteId) -> list[StoredBlock]:
+    """The stored blocks of a note in order."""
+    rows = execute(
+        connection,
+        "SELECT block.id, ordinal, kind, text_hash, heading_path, lead_in, block.line_from,"
+        " block.line_to, (SELECT json_group_array(uid ORDER BY position) FROM passage"
+        " WHERE block_id = block.id) FROM block WHERE block.note_id = ? ORDER BY ordinal",
+        (note_id,),
+    )
+    return [
+        StoredBlock(
+            block_id=BlockId(row[0]),
+            ordinal=row[1],
+            kind=BlockKind(row[2]),
+            text_hash=row[3],
+            heading_path=tuple(json.loads(row[4])),
+            lead_in=row[5],
+            lines=Lines(first=row[6], last=row[7]),
+            passage_uids=tuple(json.loads(row[8])),
+        )
+        for row in rows
+    ]
+
+
+def passages_of_note(connection: Connection, note_id: NoteId) -> list[tuple[int, int]]:
+    """(block ordinal, passage id) of a note's passages in order."""
+    rows = execute(
+        connection,
+        "SELECT ordinal, passage.id FROM passage JOIN block ON block.id = block_id"
+        " WHERE passage.note_id = ? ORDER BY position",
+        (note_id,),
+    )
+    return [(row[0], row[1]) for row in rows]
+
+
+def undecided_facts(connection: Connection, limit: int) -> list[tuple[FactId, StatementId, bytes]]:
+    """Facts whose category waits for a vector that is there now: (fact, statement, int8 vector)."""
+    rows = execute(
+        connection,
+        "SELECT fact.id, vector.statement_id, embedding FROM fact"
+        " JOIN fact_source ON fact_id = fact.id"
+        " JOIN vector ON vector.statement_id = fact_source.statement_id"
+        " WHERE category_by = 'undecided' GROUP BY fact.id ORDER BY fact.id DESC LIMIT ?",
+        (limit,),
+    )
+    return [(FactId(row[0]), StatementId(row[1]), row[2]) for row in rows]
+
+
+def counts(connection: Connection) -> dict[str, Any]:
+    """The numbers of `status.counts`."""
+
+    def one(sql: str) -> int:
+        return int(execute(connection, sql)[0][0])
+
+    by_category = execute(connection, "SELECT category, count(*) FROM fact GROUP BY 1 ORDER BY 1")
+    return {
+        "notes": one("SELECT count(*) FROM note"),
+        "blocks": one("SELECT count(*) FROM block"),
+        "passages": one("SELECT count(*) FROM passage"),
+        "facts": sum(row[1] for row in by_category),
+        "by_category": dict(by_category),
+        "entities": one("SELECT count(*) FROM entity"),
+        "links": one("SELECT count(*) FROM note_link") + one("SELECT count(*) FROM relation"),
+        "conflicts": 0,
+    }
+
+
+def notes_by_root(connection: Connection) -> dict[str, int]:
+    """How many notes each root has."""
+    return dict(
+        execute(
+            connection,
+            "SELECT root.name, count(note.id) FROM root LEFT JOIN note ON root_id = root.id"
+            " GROUP BY root.id",
+        )
+    )
+
+
+def problems(connection: Connection, root_id: RootId) -> list[dict[str, Any]]:
+    """What is odd about a root's notes, each with its path."""
+    rows = execute(
+        connection,
+        "SELECT path, problems FROM note WHERE root_id = ? AND problems <> '[]' ORDER BY path",
+        (root_id,),
+    )
+    return [{"path": path, **problem} for path, text in rows for problem in json.loads(text)]
+
+
+def count_undecided(connection: Connection) -> int:
+    """How many facts wait for their category though their statement has a vector."""
+    return int(
+        execute(
+            connection,
+            "SELECT count(DISTINCT fact.id) FROM fact JOIN fact_source ON fact_id = fact.id"
+            " JOIN vector ON vector.statement_id = fact_source.statement_id"
+            " WHERE category_by = 'undecided'",
+        )[0][0]
+    )
+
+
+def meta(connection: Connection, key: str) -> str | None:
+    """A value that the database says about itself."""
+    rows = execute(connection, "SELECT value FROM meta WHERE key = ?", (key,))
+    return str(rows[0][0]) if rows else None
