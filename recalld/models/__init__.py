@@ -1,0 +1,1 @@
+"""Models behind small protocols: the embedding model, and later a language model."""

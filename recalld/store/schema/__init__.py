@@ -1,0 +1,1 @@
+"""The numbered scripts that make the schema. A released script is never edited."""
