@@ -1,0 +1,155 @@
+"""Markdown markup taken off a piece of text, with the way back to the source.
+
+Only inline markup and the marks at the start of lines are known here, not what a block is made of.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+
+_INLINE = re.compile(
+    r"""
+    (?P<code>(?P<ticks>`+)(?!`)(?:.|\n)+?(?<!`)(?P=ticks)(?!`))
+  | (?P<escape>\\(?=[!-/:-@\[-`{-~]))
+  | (?P<footnote>\[\^[^\]\s]+\]:?)
+  | !?\[\[(?P<wikilink>[^\[\]\n]+)\]\]
+  | (?P<image>!\[)(?=[^\]]*\]\()
+  | (?P<link>\[)(?=(?:[^\[\]]|\[[^\[\]]*\])*\](?:\(|\[))
+  | (?P<target>\]\((?:<[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)(?:\s+(?:"[^"]*"|'[^']*'))?\s*\))
+  | (?P<reference>\]\[[^\]\n]*\])
+  | <(?P<autolink>(?:https?://|mailto:)[^<>\s]+)>
+  | (?P<tag></?[A-Za-z][\w.-]*(?:\s+[^<>]*)?/?>)
+  | (?P<entity>&(?:[A-Za-z]\w{1,30}|\#\d{1,7}|\#[xX][0-9A-Fa-f]{1,6});)
+  | (?P<strong>\*{2,3}(?=\S)|(?<=\S)\*{2,3}|~~|==(?=\S)|(?<=\S)==(?!=))
+  | (?P<under>(?<!\w)_{1,2}(?=\w)|(?<=[\w.!?,;:)`])_{1,2}(?!\w))
+  | (?P<star>(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*]))
+  | (?P<anchor>[ ]\^[A-Za-z0-9-]+(?=[ \t]*$))
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+_LINE_MARK = re.compile(
+    r"^[ \t]*(?:>[ \t]?)+(?:\[![\w-]+\][+-]?[ \t]*)?|^[ \t]*\#{1,6}(?:[ \t]+|$)|[ \t]+\#+[ \t]*$",
+    re.MULTILINE,
+)
+_INTERESTING = re.compile(r"[*_`\[\]<>&~=\\^#]")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
+_SPACES = re.compile(r"\s+")
+_TIGHT = re.compile(
+    r"(?<=[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef]) (?=[\u3000-\u30ff\u3400-\u9fff\uff00-\uffef])"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plain:
+    """A text without markup. `text` may hold line ends; `squeezed` is how a piece of it is told."""
+
+    text: str
+    # Where each run of kept characters starts: in `text`, and in the source.
+    starts: tuple[int, ...]
+    sources: tuple[int, ...]
+
+    def source(self, at: int) -> int:
+        """Source offset of the character at `at` in `text`; of the end when `at` is the length."""
+        if not self.starts:
+            return 0
+        run = max(bisect_right(self.starts, at) - 1, 0)
+        return self.sources[run] + at - self.starts[run]
+
+
+def strip_markup(text: str, *, offset: int = 0) -> Plain:
+    """The text without markup; link labels, aliases and code spans (with their backticks) stay.
+
+    Args:
+        text: A paragraph's source, line ends included.
+        offset: Where `text` starts in its source; `Plain.source` counts from there.
+    """
+    if not _INTERESTING.search(text):
+        return Plain(text=text, starts=(0,), sources=(offset,))
+    parts: list[str] = []
+    starts: list[int] = []
+    sources: list[int] = []
+    length = at = 0
+
+    def keep(piece: str, source: int) -> None:
+        nonlocal length
+        if piece:
+            parts.append(piece)
+            starts.append(length)
+            sources.append(offset + source)
+            length += len(piece)
+
+    for start, end, kept, kept_at in _removals(text):
+        if start < at:
+            continue
+        keep(text[at:start], at)
+        keep(kept, kept_at)
+        at = end
+    keep(text[at:], at)
+    return Plain(text="".join(parts), starts=tuple(starts), sources=tuple(sources))
+
+
+def split_lines(text: str) -> list[str]:
+    """The lines of a text with their ends; only what Markdown takes for a line end parts them."""
+    return _LINE.findall(text)
+
+
+def squeeze(text: str) -> str:
+    """A text on one line, single-spaced; without a space between CJK characters."""
+    return _TIGHT.sub("", _SPACES.sub(" ", text)).strip()
+
+
+def visible_text(text: str) -> str:
+    """What a reader sees of HTML, with as many lines as the source has.
+
+    Scripts, styles and comments are gone; the words of `alt` and `title` attributes stay.
+    """
+    text = re.sub(
+        r"<(script|style)\b[^>]*>.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)",
+        lambda m: "\n" * m.group().count("\n"),
+        text,
+        flags=re.DOTALL | re.IGNORECASE,
+    )
+    text = re.sub(r"</?[A-Za-z!][^<>]*(?:>|\Z)", _attribute_words, text)
+    return re.sub(r"[ \t]{2,}", " ", html.unescape(text))
+
+
+def _attribute_words(tag: re.Match[str]) -> str:
+    words = re.findall(r"""\b(?:alt|title)\s*=\s*(?:"([^"]*)"|'([^']*)')""", tag.group())
+    shown = " ".join(filter(None, (a or b for a, b in words)))
+    return f" {shown} " + "\n" * (tag.group().count("\n") - shown.count("\n"))
+
+
+def _removals(text: str) -> list[tuple[int, int, str, int]]:
+    """(start, end, what stays in its place, where that stood), in order of start."""
+    found = [(m.start(), m.end(), "", m.start()) for m in _LINE_MARK.finditer(text)]
+    for m in _INLINE.finditer(text):
+        kind = m.lastgroup
+        if kind in ("code", "ticks"):
+            # A removal that removes nothing: it only keeps others out of the code.
+            found.append((m.start(), m.end(), m.group(), m.start()))
+        elif kind == "wikilink":
+            shown, at = _shown_link(m.group("wikilink"))
+            found.append((m.start(), m.end(), shown, m.start("wikilink") + at))
+        elif kind == "autolink":
+            found.append((m.start(), m.end(), m.group("autolink"), m.start("autolink")))
+        elif kind == "entity":
+            found.append((m.start(), m.end(), html.unescape(m.group()), m.start()))
+        else:
+            gap = " " if kind == "tag" and m.group()[:3].lower() == "<br" else ""
+            found.append((m.start(), m.end(), gap, m.start()))
+    found.sort(key=lambda removal: removal[0])
+    return found
+
+
+def _shown_link(inner: str) -> tuple[str, int]:
+    """What a wikilink shows, alias or target, and where in it that stands."""
+    target, bar, alias = inner.partition("|")
+    if bar and alias.strip():
+        return alias, len(target) + 1
+    target = target.removesuffix("\\").split("#^")[0]
+    if target.startswith("#"):
+        return target[1:], 1
+    return (target, 0) if target.strip() else (inner, 0)

@@ -1,0 +1,95 @@
+"""The rules extractor: what a parsed note says, without any model.
+
+It only copies: every word of a fact stands in its block. It knows no store, model or clock.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+
+from ingest.passages import PassageDraft, split_block
+from recalld.records import (
+    Block,
+    BlockKind,
+    ExtractedBlock,
+    ExtractedPassage,
+    ExtractedStatement,
+    ParsedNote,
+)
+
+RULES_VERSION = "rules@1"
+
+_LED_IN = (
+    BlockKind.LIST_ITEM,
+    BlockKind.TABLE,
+    BlockKind.FENCE,
+    BlockKind.QUOTE,
+    BlockKind.CALLOUT,
+)
+
+
+def extract_note(
+    note: ParsedNote, *, note_date: date | None, known_names: frozenset[str] = frozenset()
+) -> tuple[ExtractedBlock, ...]:
+    """What each block of a note gives, in order, one for each block.
+
+    Args:
+        note: The note, parsed.
+        note_date: The day that relative dates count from; None leaves them unread.
+        known_names: Names of entities met in other notes.
+    """
+    drafts = _drop_told_headings(note.blocks, [split_block(block) for block in note.blocks])
+    lead_ins = _lead_ins(note.blocks, drafts)
+    return tuple(
+        ExtractedBlock(
+            block=block,
+            lead_in=lead_in,
+            passages=tuple(
+                ExtractedPassage(
+                    text=passage.text,
+                    lines=passage.lines,
+                    statements=tuple(
+                        ExtractedStatement(text=draft.text, lines=draft.lines)
+                        for draft in passage.statements
+                    ),
+                )
+                for passage in passages
+            ),
+        )
+        for block, passages, lead_in in zip(note.blocks, drafts, lead_ins, strict=True)
+    )
+
+
+def _drop_told_headings(
+    blocks: tuple[Block, ...], drafts: list[tuple[PassageDraft, ...]]
+) -> list[tuple[PassageDraft, ...]]:
+    """A heading whose section has passages is found through them, so it gives none of its own."""
+    kept = list(drafts)
+    for at, block in enumerate(blocks):
+        if block.kind is not BlockKind.HEADING:
+            continue
+        for below, passages in zip(blocks[at + 1 :], drafts[at + 1 :], strict=True):
+            if below.kind is BlockKind.HEADING and below.level <= block.level:
+                break
+            if passages:
+                kept[at] = ()
+                break
+    return kept
+
+
+def _lead_ins(blocks: tuple[Block, ...], drafts: list[tuple[PassageDraft, ...]]) -> list[str]:
+    """For each block the sentence before it that announces it, or ""."""
+    found: list[str] = []
+    announced = ""
+    for block, passages in zip(blocks, drafts, strict=True):
+        if block.kind in (BlockKind.BLANK, BlockKind.COMMENT):
+            found.append("")
+            continue
+        found.append(announced if block.kind in _LED_IN else "")
+        if block.kind is BlockKind.PARAGRAPH and passages:
+            last = passages[-1].statements[-1]
+            told = last.sentences[-1].text if last.sentences else ""
+            announced = told if told.endswith((":", "：")) else ""
+        elif block.kind is not BlockKind.LIST_ITEM:
+            announced = ""
+    return found

@@ -1,0 +1,128 @@
+"""Where sentences end, in any script.
+
+The segmenter is asked with its English rules for every language: its terminators cover all scripts,
+and the abbreviations that other languages need are repaired here, so no language has to be guessed.
+It knows nothing of Markdown or blocks.
+"""
+
+from __future__ import annotations
+
+import re
+
+import sentencex
+
+Span = tuple[int, int]
+
+# Sentences never end after these; those that often do end one (`etc.`, `enz.`) are left out,
+# because a small letter after them already forbids the border.
+_ABBREVIATIONS = frozenset(
+    """
+    e.g i.e cf vs approx mr mrs ms dr prof st incl resp
+    o.a bijv bv m.b.t t.o.v d.w.z m.u.v i.v.m o.b.v z.s.m dhr mevr mw drs evt blz zgn
+    z.b d.h u.a bzw vgl ggf evtl inkl exkl bspw sog
+    mme mlle env p.ex
+    """.split()  # noqa: SIM905 - a word list is read more easily as text
+)
+# These are also words of their own or end a sentence as often as not: only before a number.
+_BEFORE_NUMBER = frozenset(
+    """
+    no nos nr fig figs vol p pp art abb ca max min est str éd
+    jan feb febr mrt mär mar apr jun jul aug sep sept okt oct nov dec dez déc janv févr avr juil
+    """.split()  # noqa: SIM905 - a word list is read more easily as text
+)
+_MONTHS_DE = (
+    r"Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember"
+)
+_LAST_WORD = re.compile(r"([^\W\d_][\w.]*|\d+)\.[\s\"'”’)\]]*$")
+_QUOTED_SPEECH = re.compile(r"(?:と|って|という|とか|との)")
+_CLOSED_QUOTE = re.compile(r"[」』”\"]\s*$")
+_THAI = re.compile(r"[\u0e00-\u0e7f]")
+_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]")
+# A Thai text has no full stop; its spaces part clauses, which are gathered up to about this length.
+_THAI_LENGTH = 120
+
+
+def weight(text: str) -> int:
+    """Length of a text in Latin letters' worth: a CJK character counts as two and a half."""
+    return len(text) + len(_CJK.findall(text)) * 3 // 2
+
+
+def count_cjk(text: str) -> int:
+    """How many CJK characters a text has."""
+    return len(_CJK.findall(text))
+
+
+def split_sentences(text: str) -> tuple[Span, ...]:
+    """Spans of the sentences of one paragraph, in order, without the white space between them.
+
+    Every character that is not white space lies in exactly one span. Line ends count as spaces.
+    """
+    flat = text.replace("\n", " ").replace("\r", " ")
+    borders: list[int] = []
+    at = 0
+    for piece in sentencex.segment("en", flat):
+        at += len(piece)
+        if at < len(flat) and _is_border(flat, borders[-1] if borders else 0, at):
+            borders.append(at)
+    borders.append(len(flat))
+    spans: list[Span] = []
+    start = 0
+    for end in borders:
+        for span in _split_thai(flat, start, end):
+            trimmed = trim(flat, span)
+            if trimmed[0] < trimmed[1]:
+                spans.append(trimmed)
+        start = end
+    return tuple(spans)
+
+
+def trim(text: str, span: Span) -> Span:
+    """The span without white space at either end; empty when nothing else is in it."""
+    start, end = span
+    while start < end and text[start].isspace():
+        start += 1
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return start, end
+
+
+def _is_border(text: str, start: int, at: int) -> bool:
+    before, after = text[start:at], text[at : at + 40].lstrip()
+    if not after or not before.strip():
+        return False
+    if _CLOSED_QUOTE.search(before) and _QUOTED_SPEECH.match(after):
+        return False
+    if before.count("`") % 2:
+        return False
+    last = _LAST_WORD.search(before)
+    if last is None:
+        return True
+    word = last.group(1)
+    if after[0].islower() or word.lower() in _ABBREVIATIONS:
+        return False
+    if word.lower() in _BEFORE_NUMBER and after[0].isdigit():
+        return False
+    if word.isdigit():
+        # `1. First` is a number before its item, `Am 3. März` an ordinal.
+        return bool(before[: last.start()].strip()) and not re.match(_MONTHS_DE, after)
+    return not _is_initial(before[: last.start()], word)
+
+
+def _is_initial(before: str, word: str) -> bool:
+    """Whether a word is part of a name (`M. Dupont`, `John F. Kennedy`, but not `vitamin C.`)."""
+    if len(word) != 1 or not word.isupper():
+        return False
+    words = before.split()
+    return not words or words[-1][:1].isupper()
+
+
+def _split_thai(text: str, start: int, end: int) -> list[Span]:
+    piece = text[start:end]
+    if end - start <= _THAI_LENGTH or len(_THAI.findall(piece)) * 2 < len(piece):
+        return [(start, end)]
+    spans: list[Span] = []
+    for gap in re.finditer(r"\s+", piece):
+        if start + gap.start() - (spans[-1][1] if spans else start) >= _THAI_LENGTH:
+            spans.append((spans[-1][1] if spans else start, start + gap.end()))
+    last = spans[-1][1] if spans else start
+    return [*spans, (last, end)] if last < end else spans
