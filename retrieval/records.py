@@ -126,7 +126,7 @@ class Parts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """A ranked passage with the statement that speaks for it, as the swap of stale numbers sees it."""
+    """A ranked passage and the statement that speaks for it, as the swap of numbers sees it."""
 
     passage_id: PassageId
     note_id: NoteId

@@ -1,0 +1,137 @@
+"""What is known of a candidate besides how it matches, as small bounded sums beside its score.
+
+Every prior has a stated maximum in standard deviations of the fused score, so none can carry a
+candidate far. Nothing here reads a clock (ages are given) or a query's text (`cues` does).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from datetime import timedelta
+from types import MappingProxyType
+
+from recalld.records import Category, DateInterval
+from retrieval.records import FactView
+
+# Measured: as a strong prior recency did nothing or hurt. It breaks ties.
+MAX_DECAY_PENALTY = 0.1
+MAX_IMPORTANCE = 0.1
+MAX_FREQUENCY = 0.05
+WHEN_GAIN = 0.5
+NUMBER_GAIN = 0.5
+INTERVAL_GAIN = 1.0
+# What happened is often written down some days later.
+WRITTEN_LATER = timedelta(days=7)
+# Recalls after which frequency has its full weight.
+OFTEN = 100
+
+# What an old fact keeps. Knowledge and preferences stay true by default; how a tool behaves and
+# what was going on go stale, but stale is still worth more than nothing.
+FLOORS: Mapping[Category, float] = MappingProxyType(
+    {
+        Category.ERROR: 1.0,
+        Category.KNOWLEDGE: 0.5,
+        Category.PREFERENCE: 0.5,
+        Category.TOOL: 0.25,
+        Category.TIMELINE: 0.25,
+    }
+)
+HALF_LIVES: Mapping[Category, timedelta] = MappingProxyType(
+    {
+        Category.KNOWLEDGE: timedelta(days=365),
+        Category.PREFERENCE: timedelta(days=365),
+        Category.TOOL: timedelta(days=180),
+        Category.TIMELINE: timedelta(days=30),
+    }
+)
+
+
+def decay_weight(age: timedelta, half_life: timedelta) -> float:
+    """Weight by age alone: 1.0 when new, 0.5 after one half-life.
+
+    Args:
+        age: Time since the fact's own date. Below zero (a date ahead, a clock set back) counts
+            as zero, so no weight exceeds 1.0.
+        half_life: Above zero; settings validation guarantees it.
+    """
+    return math.exp2(-(max(age, timedelta(0)) / half_life))  # `0.5 **` is typed Any
+
+
+def decay(
+    category: Category,
+    age: timedelta | None,
+    half_lives: Mapping[Category, timedelta] = HALF_LIVES,
+) -> float:
+    """What is left of a fact at an age: 1.0 when new, falling to its category's floor.
+
+    What lies above the floor halves with each half-life, so of two old facts the older is still
+    the lower. An error is exempt: a trap does not heal with time, and 1.0 comes back whatever
+    its age and whatever the settings say. A category without a half-life does not decay either.
+
+    An unknown age (None) counts as no decay: a note without a date is as often a reference kept
+    for years as an old scribble, and a penalty may rest only on what is known. What an undated
+    fact can gain by that over a dated one is bounded by `MAX_DECAY_PENALTY`.
+    """
+    if category is Category.ERROR or age is None or category not in half_lives:
+        return 1.0
+    floor = FLOORS[category]
+    return floor + (1.0 - floor) * decay_weight(age, half_lives[category])
+
+
+def decay_prior(
+    category: Category,
+    age: timedelta | None,
+    half_lives: Mapping[Category, timedelta] = HALF_LIVES,
+    *,
+    max_penalty: float = MAX_DECAY_PENALTY,
+) -> float:
+    """What age costs: from 0 down to, and never beyond, `-max_penalty * (1 - floor)`."""
+    return -max_penalty * (1.0 - decay(category, age, half_lives))
+
+
+def importance_prior(importance: float) -> float:
+    """±`MAX_IMPORTANCE` for an importance of 1 and 0, nothing at .5; beyond 0..1 as at its end."""
+    return MAX_IMPORTANCE * (2.0 * min(1.0, max(0.0, importance)) - 1.0)
+
+
+def frequency_prior(recall_count: int) -> float:
+    """What past recalls are worth, by their logarithm, up to `MAX_FREQUENCY` from `OFTEN` on.
+
+    Damped and small, because what is returned is counted again: a fact must not rise by rising.
+    """
+    known = math.log1p(max(0, recall_count)) / math.log1p(OFTEN)
+    return MAX_FREQUENCY * min(1.0, known)
+
+
+def when_prior(*, asks_when: bool, has_time_word: bool) -> float:
+    """`WHEN_GAIN` for a passage with a time word, when the query asks when."""
+    return WHEN_GAIN if asks_when and has_time_word else 0.0
+
+
+def number_prior(*, asks_quantity: bool, has_number: bool) -> float:
+    """`NUMBER_GAIN` for a passage with a number, when the query asks how many or how much."""
+    return NUMBER_GAIN if asks_quantity and has_number else 0.0
+
+
+def interval_prior(dated: DateInterval | None, asked: DateInterval | None) -> float:
+    """`INTERVAL_GAIN` when what is dated touches the days the query names, or the week after.
+
+    Touching is enough: a leave from March to June answers a question about April.
+
+    Args:
+        dated: The fact's own days (`own_days`), or its note's day; None when unknown.
+        asked: The days the query names; None when it names none.
+    """
+    if dated is None or asked is None:
+        return 0.0
+    # From the side of `dated`, since a query's last day may be the last day there is.
+    begins_in_time = dated.first <= asked.last or dated.first - asked.last <= WRITTEN_LATER
+    return INTERVAL_GAIN if begins_in_time and asked.first <= dated.last else 0.0
+
+
+def own_days(fact: FactView) -> DateInterval | None:
+    """When the fact happened, where it says so, else the day it was stated, else None."""
+    if fact.happened is not None or fact.stated is None:
+        return fact.happened
+    return DateInterval(first=fact.stated, last=fact.stated)

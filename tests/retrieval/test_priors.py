@@ -1,0 +1,194 @@
+"""Priors: errors never age, everything else falls to its floor, nothing exceeds its bound."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from recalld.records import Category, DateInterval, FactId, PassageId, StatementId
+from retrieval.priors import (
+    FLOORS,
+    HALF_LIVES,
+    INTERVAL_GAIN,
+    MAX_DECAY_PENALTY,
+    MAX_FREQUENCY,
+    MAX_IMPORTANCE,
+    NUMBER_GAIN,
+    WHEN_GAIN,
+    decay,
+    decay_prior,
+    decay_weight,
+    frequency_prior,
+    importance_prior,
+    interval_prior,
+    number_prior,
+    own_days,
+    when_prior,
+)
+from retrieval.records import FactView
+
+ages = st.timedeltas(min_value=timedelta(days=-40_000), max_value=timedelta(days=400_000))
+half_lives = st.timedeltas(min_value=timedelta(days=1), max_value=timedelta(days=4000))
+decaying = st.sampled_from([c for c in Category if c is not Category.ERROR])
+days = st.dates()
+
+
+@st.composite
+def intervals(draw: st.DrawFn) -> DateInterval:
+    first, last = sorted((draw(days), draw(days)))
+    return DateInterval(first=first, last=last)
+
+
+def fact(*, happened: DateInterval | None = None, stated: date | None = None) -> FactView:
+    return FactView(
+        fact_id=FactId(1),
+        anchor="fact:00000001",
+        statement_id=StatementId(1),
+        passage_id=PassageId(1),
+        text="The port is 5432.",
+        category=Category.KNOWLEDGE,
+        confidence=0.9,
+        importance=0.5,
+        recall_count=0,
+        happened=happened,
+        stated=stated,
+        superseded_by=None,
+        scope="global",
+    )
+
+
+@given(ages | st.none(), ages | st.none(), half_lives)
+def test_rank_of_an_error_does_not_depend_on_its_age(one, other, half_life):
+    half = {**HALF_LIVES, Category.ERROR: half_life}
+    assert decay(Category.ERROR, one, half) == decay(Category.ERROR, other, half) == 1.0
+    assert decay_prior(Category.ERROR, one, half) == decay_prior(Category.ERROR, other, half) == 0
+
+
+@given(decaying, ages, ages, half_lives)
+def test_other_categories_fall_with_age_and_never_below_their_floor(
+    category, one, other, half_life
+):
+    younger, older = sorted((one, other))
+    half = {category: half_life}
+    assert 1 >= decay(category, younger, half) >= decay(category, older, half) >= FLOORS[category]
+
+
+@given(decaying, half_lives)
+def test_decay_goes_all_the_way_to_its_floor(category, half_life):
+    half = {category: half_life}
+    assert decay(category, timedelta(0), half) == 1.0
+    assert decay(category, 60 * half_life, half) == pytest.approx(FLOORS[category])
+    assert decay(category, half_life, half) == pytest.approx((1 + FLOORS[category]) / 2)
+
+
+@given(decaying)
+def test_of_two_facts_of_some_years_the_older_is_lower(category):
+    assert decay(category, timedelta(days=800)) > decay(category, timedelta(days=1200))
+
+
+@given(half_lives)
+def test_weight_halves_with_each_half_life(half_life):
+    assert decay_weight(timedelta(0), half_life) == 1.0
+    assert decay_weight(half_life, half_life) == pytest.approx(0.5)
+    assert decay_weight(3 * half_life, half_life) == pytest.approx(0.125)
+
+
+@given(decaying, st.timedeltas(max_value=timedelta(0)))
+def test_dates_ahead_count_as_new(category, age):
+    assert decay(category, age) == 1.0
+
+
+@pytest.mark.parametrize("category", list(Category))
+def test_unknown_date_costs_nothing(category):
+    assert decay_prior(category, None) == 0
+
+
+def test_category_without_a_half_life_does_not_decay():
+    assert decay(Category.TIMELINE, timedelta(days=9999), {}) == 1.0
+
+
+def test_every_category_has_a_floor_and_all_but_errors_a_half_life():
+    assert set(FLOORS) == set(Category)
+    assert set(HALF_LIVES) == set(Category) - {Category.ERROR}
+
+
+@given(st.sampled_from(Category), ages | st.none(), half_lives, st.floats(0, 2))
+def test_decay_prior_keeps_its_bound(category, age, half_life, max_penalty):
+    half = {category: half_life}
+    assert -MAX_DECAY_PENALTY <= decay_prior(category, age, half) <= 0
+    assert -max_penalty <= decay_prior(category, age, half, max_penalty=max_penalty) <= 0
+
+
+@given(st.floats(allow_nan=False))
+def test_importance_keeps_its_bound(importance):
+    assert -MAX_IMPORTANCE <= importance_prior(importance) <= MAX_IMPORTANCE
+
+
+def test_importance_is_neutral_in_the_middle_and_full_at_its_ends():
+    assert importance_prior(0.5) == 0
+    assert importance_prior(1.0) == MAX_IMPORTANCE
+    assert importance_prior(0.0) == -MAX_IMPORTANCE
+
+
+@given(st.integers(), st.integers())
+def test_frequency_rises_and_keeps_its_bound(one, other):
+    fewer, more = sorted((one, other))
+    assert 0 <= frequency_prior(fewer) <= frequency_prior(more) <= MAX_FREQUENCY
+
+
+def test_frequency_is_damped():
+    assert frequency_prior(0) == 0
+    assert frequency_prior(1) > frequency_prior(11) - frequency_prior(10)
+    assert frequency_prior(100) == pytest.approx(MAX_FREQUENCY)
+
+
+@pytest.mark.parametrize("asks", [True, False])
+@pytest.mark.parametrize("has", [True, False])
+def test_when_and_number_need_both_the_question_and_the_word(asks, has):
+    both = asks and has
+    assert when_prior(asks_when=asks, has_time_word=has) == (WHEN_GAIN if both else 0)
+    assert number_prior(asks_quantity=asks, has_number=has) == (NUMBER_GAIN if both else 0)
+
+
+ASKED = DateInterval(first=date(2026, 5, 8), last=date(2026, 5, 10))
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "gains"),
+    [
+        (date(2026, 5, 7), date(2026, 5, 7), False),
+        (date(2026, 5, 8), date(2026, 5, 8), True),
+        (date(2026, 5, 17), date(2026, 5, 17), True),
+        (date(2026, 5, 18), date(2026, 5, 18), False),
+        (date(2026, 3, 1), date(2026, 6, 1), True),
+        (date(2026, 3, 1), date(2026, 5, 8), True),
+    ],
+)
+def test_interval_reaches_from_its_start_to_a_week_past_its_end(first, last, gains):
+    dated = DateInterval(first=first, last=last)
+    assert interval_prior(dated, ASKED) == (INTERVAL_GAIN if gains else 0)
+
+
+@given(intervals() | st.none(), intervals() | st.none())
+def test_interval_prior_is_all_or_nothing_for_any_days_there_are(dated, asked):
+    assert interval_prior(dated, asked) in (0, INTERVAL_GAIN)
+
+
+def test_interval_without_a_date_or_a_question_gains_nothing():
+    assert interval_prior(None, ASKED) == interval_prior(ASKED, None) == 0
+
+
+def test_last_day_there_is_can_be_asked_for():
+    last = DateInterval(first=date.max, last=date.max)
+    assert interval_prior(last, last) == INTERVAL_GAIN
+
+
+def test_own_days_are_what_happened_before_what_was_stated():
+    happened = DateInterval(first=date(2025, 1, 1), last=date(2025, 1, 3))
+    stated = date(2026, 5, 8)
+    assert own_days(fact(happened=happened, stated=stated)) == happened
+    assert own_days(fact(stated=stated)) == DateInterval(first=stated, last=stated)
+    assert own_days(fact()) is None
