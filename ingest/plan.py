@@ -17,7 +17,6 @@ from datetime import UTC, date, datetime
 from pathlib import PurePosixPath
 
 from recalld.records import (
-    BlockKind,
     ExtractedBlock,
     ExtractedFact,
     ExtractedPassage,
@@ -55,15 +54,6 @@ class NoteFile:
     content_hash: bytes
     stat: FileStat
     problems: tuple[Problem, ...]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Versions:
-    """What the stored form of a note depends on besides its text."""
-
-    extractor: str
-    # Identity of the embedding space; it goes into the cache's keys.
-    embedding: str
 
 
 def digest(*parts: str) -> bytes:
@@ -130,7 +120,7 @@ def plan_note(
     file: NoteFile,
     note: ParsedNote,
     blocks: Sequence[ExtractedBlock],
-    versions: Versions,
+    extractor: str,
     new_uid: str,
     now_ms: int,
 ) -> NoteChange:
@@ -139,13 +129,12 @@ def plan_note(
     Args:
         stored: The note as stored, or None when it is new; `new_uid` is its uid then.
         blocks: All blocks of the note, extracted, in order.
+        extractor: The version of the rules that made `blocks`; a note made by another one is new.
         now_ms: Milliseconds since 1970.
     """
     title, said = shown_title(note, file.path), said_title(note)
     uid = stored.uid if stored else new_uid
-    comparable = (
-        stored is not None and stored.said_title == said and stored.extractor == versions.extractor
-    )
+    comparable = stored is not None and stored.said_title == said and stored.extractor == extractor
     matches = _Matches(stored_blocks if comparable else ())
     retitled = stored is not None and stored.title != title
     kept: list[KeptBlock] = []
@@ -188,7 +177,7 @@ def plan_note(
         title=title,
         said_title=said,
         content_hash=file.content_hash,
-        extractor=versions.extractor,
+        extractor=extractor,
         stat=file.stat,
         dated=dated,
         changed_at_ms=now_ms,
@@ -197,7 +186,7 @@ def plan_note(
         links=note.links,
         kept=tuple(kept),
         added=tuple(
-            _new_block(uid, ordinal, first, block, title, said, versions, taken)
+            _new_block(uid, ordinal, first, block, title, said, taken)
             for ordinal, first, block in added
         ),
         removed=removed,
@@ -229,7 +218,6 @@ def _new_block(
     block: ExtractedBlock,
     title: str,
     said: str,
-    versions: Versions,
     taken: set[str],
 ) -> NewBlock:
     parsed = block.block
@@ -250,7 +238,7 @@ def _new_block(
                 lines=passage.lines,
                 words=passage_words(title, block, passage),
                 statements=tuple(
-                    _new_statement(statement, prefix, title, parsed.heading_path, versions)
+                    _new_statement(statement, prefix, title, parsed.heading_path)
                     for statement in passage.statements
                 ),
             )
@@ -273,14 +261,13 @@ def _new_statement(
     prefix: str,
     title: str,
     heading_path: Sequence[str],
-    versions: Versions,
 ) -> NewStatement:
     return NewStatement(
         text=statement.text,
         words=" ".join(dict.fromkeys(index_words(prefix + statement.text).split())),
         lines=statement.lines,
         embed_prefix=prefix,
-        embed_hash=digest(versions.embedding, prefix, statement.text),
+        embed_hash=digest(prefix, statement.text),
         facts=tuple(
             NewFact(
                 uid=fact_uid(fact, title, heading_path),

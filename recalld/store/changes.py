@@ -80,7 +80,7 @@ class NewFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewStatement:
-    """A statement to be stored. `embed_hash` covers prefix, text and the model's identity."""
+    """A statement to be stored. `embed_hash` covers prefix and text."""
 
     text: str
     words: str

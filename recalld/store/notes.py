@@ -88,8 +88,10 @@ class NoteWriter:
         stat: FileStat,
         words: Iterable[tuple[int, str]],
     ) -> None:
-        """Gives a note another path; its blocks, facts and vectors stay. `words` are those of its passages
-        where the title changed, as (passage id, words)."""
+        """Gives a note another path; its blocks, facts and vectors stay.
+
+        `words` are those of its passages where the title changed, as (passage id, words).
+        """
         with translated(), self._connection:
             root_id, old = execute(
                 self._connection, "SELECT root_id, path FROM note WHERE id = ?", (note_id,)
@@ -256,11 +258,12 @@ class NoteWriter:
 
     def _reuse_vector(self, statement_id: int, embed_hash: bytes) -> None:
         """Takes the vector of the same text from another statement or the cache, if there is one."""
-        for source in (
+        same = (
             "SELECT signs, embedding FROM statement JOIN vector ON statement_id = id"
-            " WHERE embed_hash = ? LIMIT 1",
-            "SELECT signs, embedding FROM embedding_cache WHERE embed_hash = ?",
-        ):
+            " WHERE embed_hash = ? LIMIT 1"
+        )
+        cached = "SELECT signs, embedding FROM embedding_cache WHERE embed_hash = ?"
+        for source in (same, cached):
             found = execute(self._connection, source, (embed_hash,))
             if found:
                 execute(

@@ -172,17 +172,18 @@ class VectorWriter:
             stored = execute(
                 self._connection, "SELECT value FROM meta WHERE key = 'embedding_model'"
             )
-            if stored == [(identity,)]:
-                return False
-            execute(self._connection, "DELETE FROM vector")
-            execute(self._connection, "DELETE FROM embedding_cache")
-            execute(self._connection, "UPDATE statement SET embed_state = 'pending', attempts = 0")
-            execute(
-                self._connection,
-                "INSERT OR REPLACE INTO meta VALUES ('embedding_model', ?)",
-                (identity,),
-            )
-            return bool(stored)
+            if stored != [(identity,)]:
+                execute(self._connection, "DELETE FROM vector")
+                execute(self._connection, "DELETE FROM embedding_cache")
+                execute(
+                    self._connection, "UPDATE statement SET embed_state = 'pending', attempts = 0"
+                )
+                execute(
+                    self._connection,
+                    "INSERT OR REPLACE INTO meta VALUES ('embedding_model', ?)",
+                    (identity,),
+                )
+        return bool(stored) and stored != [(identity,)]
 
     def put(self, vectors: Iterable[NewVector]) -> int:
         """Stores vectors of statements that are still there with the same text. Returns how many."""
@@ -252,7 +253,7 @@ def to_embed(connection: Connection, limit: int) -> list[ToEmbed]:
 
 def count_to_embed(connection: Connection) -> tuple[int, int]:
     """How many statements wait for a vector, and how many were given up."""
-    rows = dict(
+    rows: dict[str, int] = dict(
         execute(
             connection,
             "SELECT embed_state, count(*) FROM statement WHERE embed_state <> 'done' GROUP BY 1",

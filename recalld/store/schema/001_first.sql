@@ -96,7 +96,7 @@ CREATE TABLE statement (
   line_from   INTEGER NOT NULL,         -- 1 = the block's first line
   line_to     INTEGER NOT NULL,
   embed_prefix TEXT NOT NULL,           -- precedes the text when it is embedded: title and heading
-  embed_hash  BLOB NOT NULL,            -- of prefix, text and model: the key of the cache
+  embed_hash  BLOB NOT NULL,            -- of prefix and text: the key of the cache
   embed_state TEXT NOT NULL DEFAULT 'pending' CHECK (embed_state IN ('pending', 'done', 'failed')),
   attempts    INTEGER NOT NULL DEFAULT 0
 ) STRICT;
