@@ -1,0 +1,281 @@
+"""The header of a note: where it ends, and its title, date, tags and aliases.
+
+Whatever the header's quality, this gives what can be read and a `Problem` for the rest. Values are read as the text
+they are written as: no YAML type is resolved and no tag is obeyed, so no object is ever built. It knows nothing of
+the note's body.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+import yaml
+
+from recalld.records import Problem
+
+SIZE_LIMIT_BYTES = 64 * 1024
+ALIAS_LIMIT = 20
+DEPTH_LIMIT = 20
+
+_Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
+# PyYAML leaks other kinds than its own on odd input.
+_YAML_FAILURES = (
+    yaml.YAMLError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    OverflowError,
+)
+_KEY_LINE = re.compile(r"[\"']?([^\W\d][\w .-]{0,60}?)[\"']?[ \t]*:(?:[ \t]+(.*))?$")
+_ITEM_LINE = re.compile(r"[ \t]*-[ \t]+(.*)$")
+_ISO_DAY = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)|(\d{4})(\d{2})(\d{2})(?!\d)")
+_TEMPLATE = re.compile(r"\{\{.*\}\}|<%.*%>")
+_NULLS = frozenset(("", "~", "null", "Null", "NULL"))
+_SPELLINGS = {"tag": "tags", "alias": "aliases"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FrontMatter:
+    """What a note's header says."""
+
+    # How many lines the header takes, its two marks included; 0 when there is none.
+    line_count: int = 0
+    title: str = ""
+    date: date | None = None
+    tags: tuple[str, ...] = ()
+    aliases: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Value:
+    """A value as written: a scalar or a list of scalars; neither when it is something else or nothing."""
+
+    line: int
+    scalar: str | None = None
+    items: tuple[str, ...] | None = None
+    is_usable: bool = True
+
+
+def read_front_matter(lines: Sequence[str]) -> FrontMatter:
+    """The header that begins on the very first line, or an empty record with `line_count` 0.
+
+    Args:
+        lines: The note's lines without their ends. Never raises, whatever they hold.
+    """
+    if not lines or not _is_mark(lines[0].removeprefix("\ufeff")):
+        return FrontMatter(problems=_find_misplaced(lines))
+    end = next((n for n, line in enumerate(lines[1:], 1) if _is_mark(line) or line == "..."), None)
+    if end is None:
+        return FrontMatter(problems=_find_unclosed(lines))
+    header = lines[1:end]
+    if _is_text_between_rules(header):
+        return FrontMatter()
+    values, problems = _read_values(header)
+    return _interpret(values, problems, line_count=end + 1)
+
+
+def _is_mark(line: str) -> bool:
+    return line.rstrip(" \t") == "---"
+
+
+def _is_text_between_rules(header: Sequence[str]) -> bool:
+    """Whether the note begins with a rule and prose: a blank line, and nothing that names a key."""
+    return any(not line.strip() for line in header) and not any(map(_KEY_LINE.match, header))
+
+
+def _find_unclosed(lines: Sequence[str]) -> tuple[Problem, ...]:
+    if len(lines) < 2 or not lines[1].strip():
+        return ()
+    message = "The header is never closed by a line `---`; it is read as text."
+    return (Problem(line=1, kind="front_matter.unclosed", message=message),)
+
+
+def _find_misplaced(lines: Sequence[str]) -> tuple[Problem, ...]:
+    first = next((n for n, line in enumerate(lines) if line.strip()), 0)
+    is_header = (
+        first > 0
+        and _is_mark(lines[first])
+        and first + 1 < len(lines)
+        and _KEY_LINE.match(lines[first + 1])
+    )
+    if not is_header:
+        return ()
+    message = "A header must begin on the first line; this one is read as text."
+    return (Problem(line=first + 1, kind="front_matter.misplaced", message=message),)
+
+
+# ---------------------------------------------------------------- reading
+
+
+def _read_values(header: Sequence[str]) -> tuple[dict[str, _Value], list[Problem]]:
+    text = "\n".join(header)
+    if len(text) > SIZE_LIMIT_BYTES or len(text.encode("utf-8", "replace")) > SIZE_LIMIT_BYTES:
+        problem = _problem(1, "too_large", f"The header is larger than {SIZE_LIMIT_BYTES} bytes.")
+        return _read_leniently(text[:SIZE_LIMIT_BYTES].split("\n")), [problem]
+    try:
+        problem_found = _find_complexity(text)
+        if problem_found is None:
+            return _read_nodes(yaml.compose(text, Loader=_Loader), header)
+    except _YAML_FAILURES as error:
+        problem_found = _describe(error)
+    return _read_leniently(header), [problem_found]
+
+
+def _find_complexity(text: str) -> Problem | None:
+    """The place where aliases or nesting pass their limit; found on the event stream, before anything is built."""
+    aliases = depth = 0
+    for event in yaml.parse(text, Loader=_Loader):
+        aliases += isinstance(event, yaml.AliasEvent)
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if aliases > ALIAS_LIMIT or depth > DEPTH_LIMIT:
+            line = event.start_mark.line + 2 if event.start_mark else 1
+            return _problem(line, "too_complex", "The header has too many aliases or levels.")
+    return None
+
+
+def _read_nodes(
+    root: yaml.Node | None, header: Sequence[str]
+) -> tuple[dict[str, _Value], list[Problem]]:
+    if root is None:
+        return {}, []
+    if not isinstance(root, yaml.MappingNode):
+        message = "The header holds no `key: value` lines."
+        return _read_leniently(header), [
+            _problem(root.start_mark.line + 2, "not_a_mapping", message)
+        ]
+    values: dict[str, _Value] = {}
+    for key, node in root.value:
+        if isinstance(key, yaml.ScalarNode):
+            values[_key(key.value)] = _read_node(node, key.start_mark.line, header)
+    return values, []
+
+
+def _read_node(node: yaml.Node, line_index: int, header: Sequence[str]) -> _Value:
+    line = line_index + 2
+    if isinstance(node, yaml.SequenceNode):
+        items = (item for item in node.value if isinstance(item, yaml.ScalarNode))
+        return _Value(line=line, items=tuple(item.value for item in items if item.value))
+    if not isinstance(node, yaml.ScalarNode):
+        return _Value(line=line, is_usable=False)
+    if node.style is not None or node.value not in _NULLS:
+        return _Value(line=line, scalar=str(node.value))
+    # `tags: #a #b` is a comment to YAML; whoever wrote it meant tags.
+    match = _KEY_LINE.match(header[line_index]) if line_index < len(header) else None
+    rest = (match[2] or "").strip() if match else ""
+    return _Value(line=line, scalar=rest if re.match(r"#[^\s#]", rest) else None)
+
+
+def _read_leniently(header: Sequence[str]) -> dict[str, _Value]:
+    """`key: value` line by line, with `- item` lines below an empty value; everything else is passed over."""
+    values: dict[str, _Value] = {}
+    key = ""
+    for number, line in enumerate(header, 2):
+        item = _ITEM_LINE.match(line)
+        if item and key and values[key].scalar is None:
+            value = values[key]
+            items = (*(value.items or ()), _unquote(item[1]))
+            values[key] = _Value(line=value.line, items=items)
+        elif match := _KEY_LINE.match(line.lstrip("\t")):
+            key = _key(match[1])
+            values[key] = _read_scalar(number, (match[2] or "").strip())
+    return values
+
+
+def _read_scalar(line: int, written: str) -> _Value:
+    if _TEMPLATE.fullmatch(written):
+        return _Value(line=line, is_usable=False)
+    if written.startswith("[") and written.endswith("]"):
+        items = (_unquote(item) for item in written[1:-1].split(","))
+        return _Value(line=line, items=tuple(item for item in items if item))
+    return _Value(line=line, scalar=_unquote(written) or None)
+
+
+def _unquote(written: str) -> str:
+    written = written.strip()
+    is_quoted = len(written) > 1 and written[0] == written[-1] and written[0] in "\"'"
+    return written[1:-1] if is_quoted else written
+
+
+def _key(written: str) -> str:
+    key = written.strip().lower()
+    return _SPELLINGS.get(key, key)
+
+
+# ---------------------------------------------------------------- interpreting
+
+
+def _interpret(
+    values: Mapping[str, _Value], problems: list[Problem], *, line_count: int
+) -> FrontMatter:
+    problems = [*problems, *_find_bad_values(values)]
+    title = values.get("title")
+    day = values.get("date")
+    return FrontMatter(
+        line_count=line_count,
+        title=" ".join((title.scalar or "").split()) if title else "",
+        date=_read_day(day.scalar or "") if day else None,
+        tags=_read_tags(values.get("tags")),
+        aliases=_read_aliases(values.get("aliases")),
+        problems=tuple(problems),
+    )
+
+
+def _find_bad_values(values: Mapping[str, _Value]) -> list[Problem]:
+    found = []
+    for key, value in values.items():
+        written = value.scalar or ""
+        looks_like_day = key == "date" or re.fullmatch(r"\d{4}-\d{1,2}-\d{1,2}", written.strip())
+        if written and looks_like_day and _read_day(written) is None:
+            found.append(_problem(value.line, "date", f"`{key}` is not a date that can be read."))
+        elif not value.is_usable and key in ("title", "date", "tags", "aliases"):
+            found.append(_problem(value.line, "value", f"`{key}` cannot be read."))
+    return found
+
+
+def _read_day(written: str) -> date | None:
+    match = _ISO_DAY.match(written.strip())
+    if match is None:
+        return None
+    year, month, day = (int(group) for group in match.groups() if group is not None)
+    try:
+        return date(year, month, day)
+    except ValueError:
+        return None
+
+
+def _read_tags(value: _Value | None) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    written = (
+        value.items if value.items is not None else re.split(r"[,\s，、]+", value.scalar or "")
+    )
+    return _distinct(tag.strip().lstrip("#").strip("/ ") for tag in written)
+
+
+def _read_aliases(value: _Value | None) -> tuple[str, ...]:
+    if value is None:
+        return ()
+    written = value.items if value.items is not None else (value.scalar or "").split(",")
+    return _distinct(" ".join(alias.split()) for alias in written)
+
+
+def _distinct(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for word in words if word))
+
+
+def _problem(line: int, kind: str, message: str) -> Problem:
+    return Problem(line=line, kind=f"front_matter.{kind}", message=message)
+
+
+def _describe(error: BaseException) -> Problem:
+    mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
+    what = getattr(error, "problem", None) or "it cannot be read as YAML"
+    line = mark.line + 2 if mark is not None else 1
+    return _problem(line, "invalid", f"The header is not valid YAML: {what}.")

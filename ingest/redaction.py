@@ -1,0 +1,234 @@
+"""What must never be stored: secret values, binary payloads, and characters that act instead of being read.
+
+Every function keeps the number of lines, so that line spans stay true. It knows nothing of blocks or of Markdown
+beyond the quotes and stars that people put round a value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+MASK = "[redacted]"
+
+_PASSWORD_WORDS = (  # noqa: S105 - the words for it, not one of them
+    "password|passwd|passphrase|passcode|pwd|passwort|kennwort|wachtwoord|mot de passe|contraseña|senha|lösenord"
+    "|adgangskode|passord|salasana|hasło|heslo|parola|şifre|пароль|סיסמה|סיסמא|كلمة المرور|كلمة السر|पासवर्ड|mật khẩu"
+    "|密码|密碼|口令|パスワード|暗証番号|비밀번호|รหัสผ่าน"
+)
+_KEY_WORDS = (
+    r"api[_ -]?key|secret[_ -]?key|access[_ -]?key|private[_ -]?key|signing[_ -]?key"
+    r"|encryption[_ -]?key|client[_ -]?secret"
+    r"|access[_ -]?token|auth[_ -]?token|refresh[_ -]?token|bot[_ -]?token|_token|_secret|secret|token"
+)
+_SPACE = r"[ \t\u00a0\u3000]{0,8}"
+_DRESS = r"[\"'`*_]{0,4}"
+_VALUE = r"\"[^\"\n]{1,200}\"|'[^'\n]{1,200}'|`[^`\n]{1,200}`|[^\s\"'`，。；、）」』]{1,300}"
+
+_ASSIGNED = re.compile(
+    rf"(?P<word>(?P<strong>{_PASSWORD_WORDS})|(?:{_KEY_WORDS}))_?[0-9]{{0,2}}"
+    rf"(?P<join>{_DRESS}{_SPACE}(?:=>|:=|[:：=]){_SPACE}\*{{0,2}}{_SPACE}|[ ](?=[^\s-]{{6,}}))"
+    rf"(?P<value>{_VALUE})",
+    re.IGNORECASE,
+)
+_SAID = re.compile(
+    rf"(?:{_PASSWORD_WORDS}){_DRESS}{_SPACE}(?:\b(?:is|was|ist|war|lautet|est|es|era|är|è|é)\b|是|为|為|は|は、|은|는|คือ)"
+    rf"{_SPACE}(?P<value>{_VALUE})",
+    re.IGNORECASE,
+)
+_TOKEN = re.compile(
+    r"(?<![A-Za-z0-9_])(?:"
+    r"(?:AKIA|ASIA|AROA|AIDA|AGPA|ANPA)[A-Z0-9]{16}(?![A-Za-z0-9])"
+    r"|gh[pousr]_[A-Za-z0-9]{16,}"
+    r"|github_pat_[A-Za-z0-9_]{16,}"
+    r"|glpat-[A-Za-z0-9_-]{16,}"
+    r"|(?<!-)sk-(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{16,}"
+    r"|[sr]k_(?:live|test)_[A-Za-z0-9]{10,}"
+    r"|whsec_[A-Za-z0-9]{16,}"
+    r"|xox[abeoprs]-[A-Za-z0-9-]{10,}"
+    r"|xapp-[A-Za-z0-9-]{16,}"
+    r"|AIza[A-Za-z0-9_-]{35}"
+    r"|npm_[A-Za-z0-9]{36}"
+    r"|hf_[A-Za-z0-9]{30,}"
+    r"|pypi-[A-Za-z0-9_-]{50,}"
+    r"|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"
+    r"|eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*"
+    r")"
+)
+_BEARER = re.compile(r"\bbearer +(?P<value>[A-Za-z0-9._~+/-]{20,}=*)", re.IGNORECASE)
+_URL_LOGIN = re.compile(r"(?<=://)(?:[^\s/@:\"'<>|]{0,100}):(?P<value>[^\s/@\"'<>|]{1,200})(?=@)")
+_CARD = re.compile(
+    r"(?<![A-Za-z0-9_+.-])(?:"
+    r"[0-9]{4}([ \u00a0.-])[0-9]{4}\1[0-9]{4}\1[0-9]{4}(?:\1[0-9]{1,3})?"
+    r"|[0-9]{4}([ \u00a0.-])[0-9]{6}\2[0-9]{4,5}"
+    r"|[0-9]{13,19}"
+    r")(?![A-Za-z0-9_]|[.-][0-9])"
+)
+# Issuer prefixes with their lengths: a Luhn sum alone lets one number in ten through.
+_ISSUERS = re.compile(
+    r"4(?:\d{12}|\d{15}|\d{18})|(?:5[1-5]\d{2}|2(?:22[1-9]|2[3-9]\d|[3-6]\d{2}|7[01]\d|720))\d{12}|3[47]\d{13}"
+    r"|3(?:0[0-5]|[68]\d)\d{11}|35(?:2[89]|[3-8]\d)\d{12}|(?:6011|65\d{2}|64[4-9]\d)\d{12}|62\d{14,17}"
+    r"|(?:50|5[678]|6[37])\d{14}"
+)
+_KEY_BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
+# What may stand in a key whose end is missing: base64, armour headers, blank lines.
+_KEY_BODY = re.compile(
+    r"(?:\r\n|\r|\n)[ \t>]*"
+    r"(?:[A-Za-z0-9+/=]{16,}|[A-Za-z0-9+/]{1,64}={1,2}|[A-Za-z-]{2,40}: [^\r\n]*)?[ \t]*(?=[\r\n]|\Z)"
+)
+_LINE_BREAK = re.compile(r"\r\n|\r|\n")
+
+# A value that names where the secret is, or what type it has, is not the secret.
+_STAND_IN = re.compile(
+    r"[\[<{(]|\$[\w{(]|%[\w(]|\*{3,}|\.{2,}|…|[Xx]{4,}$|_+$|[\w.]+\(|[\w.]*\b(?:environ|env|getenv|secrets|config)\b[.\[]"
+    r"|(?:required|optional|none|null|nil|true|false|undefined|string|str|text|varchar|bool|boolean|bytes|str\w*\[|"
+    r"secretstr|any)\b[,;)|]*$",
+    re.IGNORECASE,
+)
+
+_PAYLOAD = re.compile(
+    r"(data:[^\s,;\"'()<>]{0,100}(?:;[^\s,;\"'()<>]{1,100}){0,5};base64,)[A-Za-z0-9+/=_%-]+",
+    re.IGNORECASE,
+)
+_ESCAPE = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\r\n]*(?:\x07|\x1b\\)?|\x1b[ -/]*[0-~]?"
+)
+_GAP = re.compile(r"[\x00\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_CONTROL = re.compile(
+    r"[\x01-\x08\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ufeff\U000e0000-\U000e007f]"
+)
+
+
+def redact(text: str) -> tuple[str, int]:
+    """The text with secret values masked, and how many there were.
+
+    The words round a value stay (`password: [redacted]`), and so does the number of lines. Masking a masked text
+    changes nothing.
+    """
+    text, count = _redact_keys(text)
+    for pattern, replacement in _RULES:
+        text, changed = _substitute(pattern, replacement, text)
+        count += changed
+    return text, count
+
+
+def cut_payloads(text: str) -> str:
+    """The text with every base64 payload of a data address cut off after its comma."""
+    return _PAYLOAD.sub(r"\1", text) if "base64," in text.lower() else text
+
+
+def drop_controls(text: str) -> str:
+    """The text without characters that act on a terminal or hide in a line.
+
+    Escape sequences go whole; NUL and separators that are no line end here (form feed, U+2028) become a space.
+    Line ends and tabs stay.
+    """
+    if "\x1b" in text or "\x9b" in text:
+        text = _ESCAPE.sub("", text)
+    return _CONTROL.sub("", _GAP.sub(" ", text))
+
+
+def _substitute(
+    pattern: re.Pattern[str], replacement: Callable[[re.Match[str]], str | None], text: str
+) -> tuple[str, int]:
+    """Like `re.sub`, where None leaves a match alone; the count is of those that changed."""
+    pieces: list[str] = []
+    end = 0
+    for match in pattern.finditer(text):
+        new = replacement(match)
+        if new is not None:
+            pieces += (text[end : match.start()], new)
+            end = match.end()
+    return ("".join((*pieces, text[end:])), len(pieces) // 2)
+
+
+def _mask_value(match: re.Match[str]) -> str:
+    """The match with its value masked; quotes round the value and a closing mark behind it stay."""
+    whole, value = match[0], match["value"]
+    at = match.start("value") - match.start()
+    if value[0] in "\"'`" and value[-1] == value[0] and len(value) > 1:
+        masked = value[0] + MASK + value[0]
+    else:
+        masked = MASK + value[len(value.rstrip(".,;:!?)]}|*_")) :]
+    return whole[:at] + masked + whole[at + len(value) :]
+
+
+def _mask_assigned(match: re.Match[str]) -> str | None:
+    value = match["value"].strip("\"'`*_")
+    if (
+        not value.strip(".,;:!?)]}|=>")
+        or _STAND_IN.match(value)
+        or value.startswith(("=", "/", ">"))
+    ):
+        return None
+    if match["join"] == " ":
+        # `--password value` on a command line; a space alone means nothing in prose.
+        is_option = match.string[max(0, match.start() - 2) : match.start()] == "--"
+        return _mask_value(match) if is_option and match["strong"] else None
+    if match["strong"] is None and not _looks_random(value):
+        return None
+    return _mask_value(match)
+
+
+def _mask_said(match: re.Match[str]) -> str | None:
+    value = match["value"].strip("\"'`*_.,;:!?)")
+    has_digit = any(c.isdigit() for c in value)
+    has_letter = any(c.isalpha() for c in value)
+    if len(value) < 4 or not (has_digit and has_letter) or _STAND_IN.match(value):
+        return None
+    return _mask_value(match)
+
+
+def _looks_random(value: str) -> bool:
+    """Whether a value is more like a key than like a word: long, with letters and digits mixed."""
+    return (
+        len(value) >= 12
+        and any(c.isdigit() for c in value)
+        and any(c.isalpha() for c in value)
+        and "://" not in value
+    )
+
+
+def _mask_card(match: re.Match[str]) -> str | None:
+    digits = re.sub(r"[^0-9]", "", match[0])
+    return MASK if _ISSUERS.fullmatch(digits) and _has_luhn_sum(digits) else None
+
+
+def _has_luhn_sum(digits: str) -> bool:
+    doubled = (sum(divmod(int(d) * 2, 10)) for d in digits[-2::-2])
+    return (sum(int(d) for d in digits[-1::-2]) + sum(doubled)) % 10 == 0
+
+
+def _redact_keys(text: str) -> tuple[str, int]:
+    """Private key blocks masked from their begin line to their end line, or as far as they look like one."""
+    pieces: list[str] = []
+    end = 0
+    ends = [m.end() for m in _KEY_END.finditer(text)]
+    ends.reverse()
+    for begin in _KEY_BEGIN.finditer(text):
+        if begin.start() < end:
+            continue
+        while ends and ends[-1] <= begin.end():
+            ends.pop()
+        key_end = ends[-1] if ends else _end_of_key_body(text, begin.end())
+        breaks = "".join(_LINE_BREAK.findall(text, begin.start(), key_end))
+        pieces += (text[end : begin.start()], MASK + breaks)
+        end = key_end
+    return "".join((*pieces, text[end:])), len(pieces) // 2
+
+
+def _end_of_key_body(text: str, position: int) -> int:
+    while (match := _KEY_BODY.match(text, position)) and match.end() > position:
+        position = match.end()
+    return position
+
+
+_RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], ...] = (
+    (_URL_LOGIN, lambda m: None if m["value"] == MASK else _mask_value(m)),
+    (_TOKEN, lambda _: MASK),
+    (_BEARER, _mask_value),
+    (_CARD, _mask_card),
+    (_ASSIGNED, _mask_assigned),
+    (_SAID, _mask_said),
+)
