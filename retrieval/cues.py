@@ -17,6 +17,7 @@ def _words(text: str) -> frozenset[str]:
 
 
 _WORD = re.compile(r"\w+")
+_DIGIT = re.compile(r"\d")
 # `1. Buy milk` counts nothing.
 _LIST_MARK = re.compile(r"^\s*\d{1,3}[.)]\s", re.MULTILINE)
 # A digit that no Latin letter precedes: 3 in `3rd`, `有3个`, `$5`, but none in `E1234` or `IPv6`.
@@ -119,24 +120,28 @@ _UNITS = _words(
     """
 )
 _MONTHS_SHORT = "(?:jan|feb|febr|fév|févr|mar|mrt|mär|apr|avr|may|jun|jul|aug|ago|sep|sept|okt|oct|nov|dec|dez|déc|dic)"
-_TIME_PARTS = re.compile(
-    # 2026-05-08, 8.5.2026, 5/8/26; a year that stands alone; 14:30, 3 pm, 3 o'clock.
+# Tried only on texts with a digit: 2026-05-08, 8.5.2026, 5/8/26; a year that stands alone; 14:30,
+# 3 pm; 5 may, may 5.
+_TIMES_IN_DIGITS = re.compile(
     r"(?<!\d)\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?!\d)|(?<!\d)\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})(?!\d)"
     r"|(?<![\w.,$€£])(?:19|20)\d\d(?![\w%]|[.,]\d)|(?<!\d)[012]?\d:[0-5]\d(?!\d)"
-    r"|\d\s?[ap]\.?m\b|o['’]clock|\d\s?uur\b|\d\s?uhr\b|\b[012]?\d\s?h\s?[0-5]\d\b"
-    # 5 may, may 5, and May after a preposition: as a word of its own it is mostly the verb.
+    r"|\d\s?[ap]\.?m\b|\d\s?uur\b|\d\s?uhr\b|\b[012]?\d\s?h\s?[0-5]\d\b"
     rf"|\d(?:st|nd|rd|th|er|\.)?\s{_MONTHS_SHORT}\b|\b{_MONTHS_SHORT}\.?\s\d"
-    r"|\b(?:in|last|next|this|since|until|by|of|early|late|mid)[\s-]may\b"
+)
+# Tried only on texts with one of `_PHRASE_WORDS`. May needs its preposition: it is mostly the verb.
+_TIME_PHRASES = re.compile(
+    r"\b(?:in|last|next|this|since|until|by|of|early|late|mid)[\s-]may\b|\bo['’]clock\b"
     r"|\bil y a (?:\w+ )?\w+ (?:jours?|semaines?|mois|ans?|heures?)\b"
     r"|\bhace (?:\w+ )?\w+ (?:días?|semanas?|meses|mes|años?|horas?)\b"
     r"|\bvor (?:\w+ )?\w+ (?:tagen?|wochen?|monaten?|jahren?|stunden?)\b"
     r"|\bhier (?:soir|matin)\b"
-    # Russian months in every case.
-    r"|\b(?:январ|феврал|апрел|июн[ьяе]|июл[ьяе]|август|сентябр|октябр|ноябр|декабр)|\bмарт[ае]?\b|\bма[яей]\b"
 )
-_TIME_PARTS_OTHER = re.compile(
+_PHRASE_WORDS = _words("may clock il hace vor hier")
+_TIME_PARTS = re.compile(
+    # Russian months in every case.
+    r"\b(?:январ|феврал|апрел|июн[ьяе]|июл[ьяе]|август|сентябр|октябр|ноябр|декабр)|\bмарт[ае]?\b|\bма[яей]\b"
     # Chinese and Japanese.
-    r"[\d〇零一二三四五六七八九十]\s?[年月日号號]|[\d二三四五六七八九十]\s?[点點時时]|[天日年月周週]前|星期[一二三四五六日天]|周[一二三四五六日末]|週[一二三四五六日末]"
+    r"|[\d〇零一二三四五六七八九十]\s?[年月日号號]|[\d二三四五六七八九十]\s?[点點時时]|[天日年月周週]前|星期[一二三四五六日天]|周[一二三四五六日末]|週[一二三四五六日末]"
     r"|礼拜[一二三四五六日天]|[月火水木金土日]曜|昨天|今天|明天|前天|后天|後天|昨晚|今晚|去年|今年|明年|前年|上周|上週|下周|下週"
     r"|上个月|上個月|下个月|下個月|昨日|今日|明日|一昨日|先週|今週|来週|先月|今月|来月|昨夜|今夜|きのう|きょう|あした|おととい"
     # Korean.
@@ -193,9 +198,11 @@ def has_time_word(text: str) -> bool:
         return True
     if any(_names_a_time(one, other) for one, other in pairwise(words)):
         return True
-    if _TIME_PARTS.search(folded):
+    if _DIGIT.search(folded) and _TIMES_IN_DIGITS.search(folded):
         return True
-    return not folded.isascii() and _TIME_PARTS_OTHER.search(folded) is not None
+    if not _PHRASE_WORDS.isdisjoint(words) and _TIME_PHRASES.search(folded):
+        return True
+    return not folded.isascii() and _TIME_PARTS.search(folded) is not None
 
 
 def is_question(text: str) -> bool:
