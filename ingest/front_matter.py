@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
 
@@ -83,7 +83,7 @@ def read_front_matter(lines: Sequence[str]) -> FrontMatter:
 
 def _find_end(lines: Sequence[str]) -> int | None:
     for number, line in enumerate(islice(lines, 1, None), 1):
-        if line.startswith(("---", "...")) and line.rstrip(" \t") in ("---", "..."):
+        if line[:3] in ("---", "...") and line.rstrip(" \t") in ("---", "..."):
             return number
     return None
 
@@ -149,11 +149,14 @@ def _read_events(
     values: dict[str, _Value] = {}
     depth = aliases = 0
     key: str | None = None
+    items: list[str] = []
     is_key = True
     for event in events:
         at = event.start_mark.line if event.start_mark else 0
         if isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
+            if depth == 1 and not is_key and key is not None and values[key].items is not None:
+                values[key] = replace(values[key], items=tuple(items))
             is_key = not is_key if depth == 1 else is_key
             continue
         if not isinstance(event, yaml.NodeEvent):
@@ -166,8 +169,9 @@ def _read_events(
             key = _key(event.value) if isinstance(event, yaml.ScalarEvent) else None
         elif depth == 1 and key is not None:
             values[key] = _read_node(event, at, header)
-        elif depth == 2 and not is_key and key is not None:
-            values[key] = _with_item(values[key], event)
+            items = []
+        elif depth == 2 and isinstance(event, yaml.ScalarEvent) and event.value:
+            items.append(str(event.value))
         aliases += isinstance(event, yaml.AliasEvent)
         is_key = not is_key if depth == 1 and not opens else is_key
         depth += opens
@@ -191,27 +195,22 @@ def _read_node(event: yaml.NodeEvent, line_index: int, header: Sequence[str]) ->
     return _Value(line=line, scalar=rest if re.match(r"#[^\s#]", rest) else None)
 
 
-def _with_item(value: _Value, event: yaml.NodeEvent) -> _Value:
-    """The list with one more item; anything but a scalar in a list is passed over."""
-    if value.items is None or not isinstance(event, yaml.ScalarEvent) or not event.value:
-        return value
-    return _Value(line=value.line, items=(*value.items, str(event.value)))
-
-
 def _read_leniently(header: Sequence[str]) -> dict[str, _Value]:
     """`key: value` line by line, with `- item` lines below an empty value; everything else is passed over."""
     values: dict[str, _Value] = {}
+    items: dict[str, list[str]] = {}
     key = ""
     for number, line in enumerate(header, 2):
         item = _ITEM_LINE.match(line)
         if item and key and values[key].scalar is None:
-            value = values[key]
-            items = (*(value.items or ()), _unquote(item[1]))
-            values[key] = _Value(line=value.line, items=items)
+            items.setdefault(key, []).append(_unquote(item[1]))
         elif match := _KEY_LINE.match(line.lstrip("\t")):
             key = _key(match[1])
             values[key] = _read_scalar(number, (match[2] or "").strip())
-    return values
+    return {
+        key: replace(value, items=tuple(items[key])) if key in items else value
+        for key, value in values.items()
+    }
 
 
 def _read_scalar(line: int, written: str) -> _Value:
