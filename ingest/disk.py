@@ -82,6 +82,7 @@ class Walk:
 
     # None: the root is not there, or is no folder.
     identity: RootIdentity | None
+    scope: Scope
     files: Mapping[str, FileStat]
     # Folders and files that could not be listed or stat'ed, "" for the root itself. What is known
     # below them is unknown now, not gone.
