@@ -37,6 +37,11 @@ class Notifier:
         watchdog_s = int(interval) / 1e6 if watched and interval.isdigit() else None
         return cls(address if usable else None, watchdog_s=watchdog_s or None)
 
+    @property
+    def present(self) -> bool:
+        """Whether there is a manager that listens to us."""
+        return self._address is not None
+
     def ready(self) -> None:
         """Says that the service works now, for the first time or again after `reloading`."""
         self._send("READY=1")
