@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
@@ -79,9 +80,9 @@ def tokens(text: str) -> list[str]:
     return index_words(text).split()
 
 
-def words(text: str) -> list[Word]:
+def iter_words(text: str) -> Iterator[Word]:
     """The words of a text in order; symbols without a letter or digit are none, emoji are."""
-    return [word for piece in text.split() for word in _words_of(piece)]
+    return (word for piece in text.split() for word in _words_of(piece))
 
 
 def run_word(run: str) -> Word:
@@ -100,7 +101,7 @@ def is_stop(word: str, language: Language = "en") -> bool:
     One language's list is asked at a time: `die`, `war`, `hat`, `van`, `door` are content in English.
     Text in a script of its own is asked about its Latin words as English.
     """
-    plain = fold(word).replace("'", "")
+    plain = _as_listed(word)
     if plain in stop_words(language):
         return True
     return language not in _LATIN_LANGUAGES and plain in stop_words("en")
@@ -110,7 +111,11 @@ def is_stop(word: str, language: Language = "en") -> bool:
 def stop_words(language: Language) -> frozenset[str]:
     """The stop words of a language, folded and without apostrophes; none for `other`."""
     listed = _lists().get(language, "").split()
-    return frozenset(fold(word).replace("'", "") for word in listed)
+    return frozenset(map(_as_listed, listed))
+
+
+def _as_listed(word: str) -> str:
+    return fold(word.translate(PLAIN).replace("'", ""))
 
 
 @cache
@@ -129,7 +134,7 @@ def language_of(text: str) -> Language:
     script = main_script(text)
     if script is not None:
         return script
-    seen = [word.plain for word in words(text[:2000])]
+    seen = [word.plain for word in iter_words(text[:2000])]
     scores = dict.fromkeys(_LATIN_LANGUAGES, 0.0)
     for plain in seen:
         for language in (holders := _clues().get(plain, ())):
@@ -221,10 +226,12 @@ def _spelled_word(segment: str) -> Word | None:
     if len(pieces) == 1 and not before and not after:
         return _single_word(pieces[0])
     folded = [fold(piece) for piece in pieces]
+    if not any(map(_is_word, folded)):
+        return None
     separators = [*split[1::2], ""]
     whole = "".join(p + s for p, s in zip(folded, separators, strict=True))
     exact = [_encoded(before + whole + after), *_joined_form(folded, separators)]
-    parts = [_cut(_stem(piece)) for piece in folded if piece]
+    parts = [_cut(_stem(piece)) for piece in folded if _is_word(piece)]
     inner = [hump for piece in pieces for hump in _humps(piece)]
     return Word(
         surface=before + core + after,
@@ -236,9 +243,9 @@ def _spelled_word(segment: str) -> Word | None:
 
 
 def _single_word(piece: str) -> Word | None:
-    if not piece:
-        return None
     plain = fold(piece)
+    if not _is_word(plain):
+        return None
     exact = _cut(_stem(plain))
     parts = tuple(token for token in _unique(_humps(piece)) if token != exact)
     return Word(surface=piece, plain=plain, exact=(exact,), parts=parts)
@@ -281,6 +288,11 @@ def _stem(plain: str) -> str:
         return plain
     # Making a stemmer costs less than a microsecond; sharing one between threads is not safe.
     return str(Stemmer.Stemmer("porter", 0).stemWord(plain[:TOKEN_LIMIT]))
+
+
+def _is_word(folded: str) -> bool:
+    # A mark by itself, as of a decomposed `¯`, is none.
+    return folded.isalnum() or any(map(str.isalnum, folded))
 
 
 def _encoded(text: str) -> str:

@@ -1,0 +1,260 @@
+"""A question as terms: what to look for, what it is after, and how much of it a statement holds.
+
+Pure functions on text and tokens; it must not know of SQL beyond the text of one FTS5 expression, nor of
+vectors, ranking or notes.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from retrieval.scripts import fold, main_script
+from retrieval.words import (
+    Language,
+    Word,
+    edge_particles,
+    is_stop,
+    iter_words,
+    language_of,
+    run_word,
+    stop_words,
+)
+
+# More is a pasted page, not a question; what comes later is left out.
+_MOST_TERMS = 128
+_MOST_TOKENS = 512
+# Parts such as `2026`, `03`, `02` or `a`, `b`, `c` are found anywhere: having them all is half a match.
+_WEAK_PARTS = 0.5
+_LEAST_RARITY = 0.01
+
+# Written as `fold` leaves them: lower case, Latin letters without diacritics.
+_WHEN = re.compile(
+    r"\bwhen(?:'s|\W+(?:did|do|does|is|was|were|are|am|will|would|can|could|should|has|have|had)\b)"
+    r"|\bwhen\s*\?|^\W*when\W*$|\b(?:know|tell me|check|sure) when\b"
+    r"|\b(?:what|which) (?:\w+ )?(?:date|day|time|year|month|week|weekday)s?\b"
+    r"|\bhow long ago\b|\bsince when\b"
+    r"|\bwanneer\b|\bwelke? (?:datum|dag|jaar|maand|week)\b|\bhoe laat\b|\bhoe lang geleden\b"
+    r"|\bwann\b|\bwelche[mnrs]? (?:datum|tag|jahr|monat|woche)\b|\bwie spat\b|\bwie lange ist es her\b"
+    r"|\bquand\b|\bquel(?:le)? (?:date|jour|annee|mois|heure)\b"
+    r"|\bcuando\b|\bque (?:fecha|dia|ano|mes|hora)\b"
+    r"|\bquando\b|\bкогда\b|\bne zaman\b|متي"
+    r"|什么时候|什么时间|何时|几月|几号|几点|哪[一]?[天年月]|什麼時候|什麼時間|何時|幾月|幾號|幾點"
+    r"|いつ(?!も)|何[日月年]|何曜日|언제|며칠|몇 ?[시월년일]|เมื่อไ(?:หร่|ร)|วันไหน|กี่โมง"
+)
+_QUANTITY = re.compile(
+    r"\bhow (?:many|much|long|old|often|far|big|tall|large|high|heavy|fast|few|deep|wide|expensive"
+    r"|small|thick|late|soon)\b"
+    r"|\b(?:number|amount|percentage|count|total) of\b|\bwhat(?:'s| is| was| are)? (?:the )?(?:total|price|cost"
+    r"|percentage|size|age|number|amount)\b"
+    r"|\bhoeveel\b|\bhoe (?:vaak|lang|oud|groot|hoog|ver|duur|zwaar|snel|diep|breed)\b"
+    r"|\bwie ?viele?\b|\bwie (?:oft|lange?|alt|gross|hoch|weit|teuer|schwer|schnell|tief|breit)\b"
+    r"|\bcombien\b|\bquel (?:age|prix|nombre|montant)\b|\bquelle (?:taille|quantite|frequence)\b"
+    r"|\bcuant[oa]s?\b|\bque (?:edad|precio|cantidad|tan)\b|\bquant[oaie]s?\b"
+    r"|\bсколько\b|\bكم\b|多少|几[个次天年月岁台人本条位件]|多[久长大高远重]|幾[個次天年月歲台人]|多[長遠]"
+    r"|いくつ|いくら|何[個回人年日台本枚歳匹件時分]|どのくらい|どれくらい|どのぐらい|どれだけ"
+    r"|몇|얼마|กี่|เท่าไ(?:หร่|ร)"
+)
+_HIRAGANA = re.compile("[ぁ-ゖ]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Term:
+    """One word of a query, which may have several tokens but counts as one word.
+
+    A note has it in whole when it has any token of `exact`, or all of `parts`.
+    """
+
+    surface: str
+    # `cxu2bxu2b` of `C++`; `exu2dmail` and `email` of `e-mail`; the stem of a plain word. Empty for a run.
+    exact: tuple[str, ...]
+    # `foo`, `bar` of `foo-bar`; the bigrams of a run in their order, with repetitions.
+    parts: tuple[str, ...]
+    # A stretch of Han, kana, Hangul, Thai or the like.
+    is_run: bool
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """Every token to look up, without repetitions."""
+        return tuple(dict.fromkeys((*self.exact, *self.parts)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A question understood."""
+
+    text: str
+    # Content words, each once, in their order. When a query has stop words only, they stand here.
+    terms: tuple[Term, ...]
+    stop_terms: tuple[Term, ...]
+    asks_when: bool
+    asks_quantity: bool
+    language: Language
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """Every token of the content words, without repetitions: what `rarity` is wanted for."""
+        return tuple(dict.fromkeys(token for term in self.terms for token in term.tokens))
+
+
+def understand(text: str) -> Query:
+    """A query's terms and what it asks for; any text will do, and one of symbols alone has no terms.
+
+    The first 128 different content words count.
+    """
+    language = language_of(text)
+    content: dict[Term, None] = {}
+    stop: dict[Term, None] = {}
+    for word in iter_words(text):
+        if len(content) >= _MOST_TERMS:
+            break
+        kept = _content_of(word, language)
+        content.update(dict.fromkeys(kept))
+        if not kept:
+            stop[_term(word)] = None
+    if not content:
+        content, stop = stop, {}
+    asked = " ".join(fold(text.replace("’", "'")).split())
+    return Query(
+        text=text,
+        terms=tuple(content)[:_MOST_TERMS],
+        stop_terms=tuple(stop)[:_MOST_TERMS],
+        asks_when=_WHEN.search(asked) is not None,
+        asks_quantity=_QUANTITY.search(asked) is not None,
+        language=language,
+    )
+
+
+def match_expression(query: Query) -> str | None:
+    """The FTS5 expression that finds what has any of the query's words; None when there is nothing to find.
+
+    Tokens are letters and digits in quotes, so nothing in it is syntax but the quotes and `OR`.
+    """
+    wanted = dict.fromkeys(token for term in query.terms for token in _looked_for(term))
+    return " OR ".join(f'"{token}"' for token in list(wanted)[:_MOST_TOKENS]) or None
+
+
+def coverage(query: Query, statement_words: frozenset[str], rarity: Mapping[str, float]) -> float:
+    """The rarity-weighted share, 0..1, of the query's content words that a statement holds.
+
+    A word counts once, however many tokens it has. A compound is held in whole by its whole or by all its
+    parts (by half, if those are numbers or single letters), and in part by some of them. A run is held by
+    the share of its characters that lie in a bigram held, and weighs as the square root of its length.
+
+    Args:
+        query: What `understand` gave.
+        statement_words: The statement's tokens, as `words.tokens` gives them.
+        rarity: By token, above zero; a token that is missing is taken for as rare as the rarest.
+    """
+    rarest = max(rarity.values(), default=1.0)
+    weights = [_weight(term, rarity, rarest) for term in query.terms]
+    held = (
+        weight * _share(term, statement_words, rarity, rarest)
+        for term, weight in zip(query.terms, weights, strict=True)
+    )
+    return min(1.0, sum(held) / sum(weights)) if weights else 0.0
+
+
+def rarity(document_frequency: int, documents: int) -> float:
+    """How much a token says, from how many of the documents have it; above zero always."""
+    return max(_LEAST_RARITY, math.log((documents + 1) / (document_frequency + 0.5)))
+
+
+def _weight(term: Term, rarity: Mapping[str, float], rarest: float) -> float:
+    rarities = [rarity.get(part, rarest) for part in term.parts]
+    if term.is_run and rarities:
+        return sum(rarities) / len(rarities) * math.sqrt(len(rarities))
+    # Any of `exact` will do, so the commonest decides; all of `parts` are needed, so the rarest does.
+    ways = [rarity.get(token, rarest) for token in term.exact]
+    return min([*ways, max(rarities)] if rarities else ways)
+
+
+def _share(term: Term, held: frozenset[str], rarity: Mapping[str, float], rarest: float) -> float:
+    if not held.isdisjoint(term.exact):
+        return 1.0
+    if not term.parts:
+        return 0.0
+    if term.is_run:
+        return _share_of_run(term.parts, held)
+    total = sum(rarity.get(part, rarest) for part in term.parts)
+    share = sum(rarity.get(part, rarest) for part in term.parts if part in held) / total
+    return share * _WEAK_PARTS if all(map(_is_weak, term.parts)) else share
+
+
+def _share_of_run(bigrams: tuple[str, ...], held: frozenset[str]) -> float:
+    found = [bigram in held for bigram in bigrams]
+    # Character i is the second of bigram i - 1 and the first of bigram i.
+    covered = sum(a or b for a, b in zip([False, *found], [*found, False], strict=True))
+    return covered / (len(bigrams) + 1)
+
+
+def _is_weak(part: str) -> bool:
+    return len(part) == 1 or part.isdigit()
+
+
+def _looked_for(term: Term) -> Iterator[str]:
+    yield from term.exact
+    # A lone letter (the `s` of `GB/s`) would match half the notes; the word's other tokens find it better.
+    strong = [part for part in term.parts if term.is_run or len(part) > 1]
+    yield from strong or term.parts
+
+
+def _term(word: Word) -> Term:
+    return Term(surface=word.surface, exact=word.exact, parts=word.parts, is_run=word.is_run)
+
+
+def _content_of(word: Word, language: Language) -> list[Term]:
+    """The terms that a word gives: itself, the segments of a run between stop words, or none."""
+    if not word.is_run:
+        return [] if is_stop(word.plain, language) else [_term(word)]
+    indexed = {*word.exact, *word.parts, *word.inner}
+    terms = [_term(run_word(segment)) for segment in _segments(word.surface)]
+    # A cut between a letter and its mark would make characters that no note has.
+    return [term for term in terms if indexed.issuperset(term.tokens)]
+
+
+def _segments(run: str) -> list[str]:
+    language = main_script(run)
+    if language == "ko":
+        core = run if run in stop_words("ko") else _without_edges(run, "ko", at_start=False)
+        return [] if core in stop_words("ko") else [core]
+    if language not in ("zh", "ja", "th"):
+        return [run]
+    spaced = _stop_pattern(language).sub(" ", run)
+    if language == "ja":
+        spaced = _HIRAGANA.sub(_without_particles, spaced)
+    return [_without_edges(segment, language, at_start=True) for segment in spaced.split()]
+
+
+@cache
+def _stop_pattern(language: Language) -> re.Pattern[str]:
+    """The stop words that are cut out wherever they stand, longest first."""
+    # Hiragana alone is everywhere; `_without_particles` sees to it.
+    listed = [stop for stop in stop_words(language) if not _HIRAGANA.fullmatch(stop)]
+    return re.compile("|".join(map(re.escape, sorted(listed, key=len, reverse=True))))
+
+
+@cache
+def _particles() -> re.Pattern[str]:
+    listed = [stop for stop in stop_words("ja") if _HIRAGANA.fullmatch(stop)]
+    return re.compile(f"(?:{'|'.join(map(re.escape, listed))})+")
+
+
+def _without_particles(stretch: re.Match[str]) -> str:
+    return " " if _particles().fullmatch(stretch[0]) else stretch[0]
+
+
+def _without_edges(segment: str, language: Language, *, at_start: bool) -> str:
+    """A segment without the particles at its end, and at its start too; two characters always remain."""
+    for particle in edge_particles(language):
+        if len(segment) >= len(particle) + 2 and segment.endswith(particle):
+            segment = segment.removesuffix(particle)
+            break
+    if at_start:
+        for particle in edge_particles(language):
+            if len(segment) >= len(particle) + 2 and segment.startswith(particle):
+                return segment.removeprefix(particle)
+    return segment
