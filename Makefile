@@ -3,6 +3,8 @@
 PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 NOTES ?= examples/notes
+# Read by the shell from its environment, so that any name of a folder will do.
+export NOTES
 VENV := .venv
 BIN := $(VENV)/bin
 EXAMPLE_QUESTIONS := \
@@ -20,7 +22,7 @@ help:  ## Show this list
 	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
 
 run: $(VENV)/.installed  ## Watch NOTES (the example vault by default), and ask it three questions
-	@notes='$(NOTES)'; case "$$notes" in '~'*) notes="$$HOME$${notes#?}";; esac; \
+	@notes="$$NOTES"; case "$$notes" in '~'*) notes="$$HOME$${notes#?}";; esac; \
 	if [ ! -d "$$notes" ]; then echo "There is no folder $$notes. Try: make run NOTES=~/notes" >&2; exit 2; fi; \
 	if [ "$$notes" = examples/notes ]; then set -- $(EXAMPLE_QUESTIONS); else set --; fi; \
 	exec $(BIN)/recalld run "$$notes" --config config.example.toml --data .run/data --socket .run/recalld.sock "$$@"
@@ -60,6 +62,6 @@ $(VENV)/.installed-dev: $(VENV)/.installed
 
 $(BIN)/python:
 	@if ! '$(PYTHON)' -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then \
-		echo "recalld needs Python 3.11 or newer; '$(PYTHON)' is not. Try: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)" >&2; exit 2; fi
+		echo "recalld needs Python 3.11 or newer, and '$(PYTHON)' is not that. Try: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)" >&2; exit 2; fi
 	@'$(PYTHON)' -m venv $(VENV) || { rm -rf $(VENV); \
 		echo "Python could not make $(VENV). On Debian and Ubuntu: apt install python3-venv" >&2; exit 2; }

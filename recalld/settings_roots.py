@@ -33,14 +33,14 @@ class NamedFolder:
 def read_path(reading: Reading, key: str, given: Given) -> Path | None:
     """An absolute path, `~` and variables replaced; None, and a mistake, where there is none.
 
-    A `Path` comes from the shell, which has replaced variables already; only text is expanded.
+    In a flag the shell has replaced variables already, so a `$` there is a name's own.
     """
     value = given.value
     if not isinstance(value, str | Path) or not str(value) or "\0" in str(value):
         reading.refuse(key, given, "must be a path, as text")
         return None
     text = str(value)
-    if isinstance(value, str):
+    if given.origin != "flag":
         try:
             text = string.Template(text).substitute(reading.env)
         except KeyError as error:

@@ -363,7 +363,8 @@ def test_roots_in_the_environment_replace_those_of_the_file(tmp_path):
 
 
 def test_dollar_in_a_path_from_the_shell_is_kept():
-    assert load(flags={"roots": [Path("/srv/$a")]}).settings.roots[0].path == Path("/srv/$a")
+    for written in (Path("/srv/$a"), "/srv/$a"):
+        assert load(flags={"roots": [written]}).settings.roots[0].path == Path("/srv/$a")
 
 
 def test_equal_names_are_refused_with_the_way_out(tmp_path):
