@@ -89,7 +89,9 @@ class SocketServer:
             target=self._accept_all, args=(listener, stop), name="recalld-accept"
         )
         self._accepting.start()
-        self._log.info("socket.opened", path=str(self._path), inherited=listener.path is None)
+        self._log.info(
+            "socket.opened", path=str(listener.path or ""), inherited=listener.path is None
+        )
 
     def stop(self, deadline_s: float = 1.5) -> bool:
         """Take no more connections, let what is in flight finish, and end every thread.

@@ -140,7 +140,8 @@ def _connect(connection: socket.socket, path: Path) -> None:
 
 def _check_listener(connection: socket.socket, path: Path) -> None:
     """Raise SocketError when another user plays the daemon, to whom we would tell our queries."""
-    if peer_uid(connection) not in {os.geteuid(), None}:
+    # Root is who listens when the system's own manager opened the socket, and reads us anyway.
+    if peer_uid(connection) not in {os.geteuid(), 0, None}:
         raise SocketError(f"Another user's process listens on {path}.")
 
 

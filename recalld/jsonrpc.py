@@ -296,7 +296,9 @@ def _request(value: object) -> Request | Refused | None:
     if not isinstance(method, str):
         return _refused(request_id, "The `method` of a request is a string.")
     # Some clients send null or an empty array for "no parameters".
-    params = value.get("params") or {}
+    params = value.get("params")
+    if params is None or params == []:
+        params = {}
     if not isinstance(params, dict):
         if "id" not in value:
             return None

@@ -76,8 +76,9 @@ def test_absent_null_and_empty_params_are_none(params):
     assert item.params == {}
 
 
-def test_params_by_position_are_invalid_params_with_the_id():
-    item = only(request(id=9, params=["x"]))
+@pytest.mark.parametrize("params", [["x"], "", 0, False, "x"])
+def test_params_not_by_name_are_invalid_params_with_the_id(params):
+    item = only(request(id=9, params=params))
     assert isinstance(item, Refused)
     assert (item.id, item.error.code) == (9, -32602)
 
