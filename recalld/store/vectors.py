@@ -156,6 +156,25 @@ def blend(query: Vector, rows: Sequence[tuple[int, int, bytes]]) -> list[Passage
     ]
 
 
+def unit_vectors(
+    connection: Connection, statements: Sequence[StatementId]
+) -> dict[StatementId, Vector]:
+    """The unit vectors of those statements that have one."""
+    rows = execute(
+        connection,
+        "SELECT statement_id, embedding FROM json_each(?) JOIN vector ON statement_id = value",
+        (json.dumps(list(statements)),),
+    )
+    return {StatementId(row[0]): dequantised(row[1]) for row in rows}
+
+
+def dequantised(embedding: bytes) -> Vector:
+    """A stored int8 vector as a unit vector."""
+    vector = np.frombuffer(embedding, np.int8).astype(np.float32)
+    unit: Vector = vector / np.linalg.norm(vector)
+    return unit
+
+
 class VectorWriter:
     """The writing side for vectors; runs on the writer's thread."""
 

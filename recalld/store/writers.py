@@ -1,0 +1,58 @@
+"""The writing side as one: what the writer's thread works with, and how others hand it work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from recalld.store.connection import Connection, execute, translated
+from recalld.store.notes import NoteWriter
+from recalld.store.usage import UsageWriter
+from recalld.store.vectors import VectorWriter
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writers:
+    """What may be written. Only the writer's thread holds it."""
+
+    connection: Connection
+    notes: NoteWriter
+    vectors: VectorWriter
+    usage: UsageWriter
+
+    @classmethod
+    def over(cls, connection: Connection) -> Writers:
+        """The writers on the database's only writing connection."""
+        return cls(
+            connection=connection,
+            notes=NoteWriter(connection),
+            vectors=VectorWriter(connection),
+            usage=UsageWriter(connection),
+        )
+
+    def put_meta(self, key: str, value: str) -> None:
+        """Keeps a value that the database says about itself."""
+        with translated(), self.connection:
+            execute(self.connection, "INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def maintain(self) -> None:
+        """Merges the full-text index, gives free pages back and folds the log into the file."""
+        execute(self.connection, "INSERT INTO passage_fts (passage_fts) VALUES ('optimize')")
+        execute(self.connection, "PRAGMA incremental_vacuum")
+        execute(self.connection, "PRAGMA optimize")
+        execute(self.connection, "PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+class Writes(Protocol):
+    """Hands work to the one thread that writes."""
+
+    def call(self, work: Callable[[Writers], T]) -> T:
+        """Runs `work` there and gives what it returns, or raises what it raised."""
+        ...
+
+    def post(self, work: Callable[[Writers], object]) -> None:
+        """Queues `work` and returns at once; its failure is logged, not raised."""
+        ...

@@ -1,0 +1,92 @@
+"""How an answer came about, as `explain` tells it: every channel's ranks, fusion, priors, evidence, what was cut."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from recalld.records import StatementId
+from retrieval.evidence import DEFAULT_MIN_RELEVANCE, Calibration
+from retrieval.legs import Found
+from retrieval.presenting import Kept
+from retrieval.query import Query
+from retrieval.ranked import Ranked, fact_anchor, passage_anchor
+from retrieval.records import StatementEvidence
+
+_DIGITS = 4
+
+
+def explanation(
+    *,
+    query: Query,
+    found: Found,
+    ranked: Sequence[Ranked],
+    evidence: Mapping[StatementId, StatementEvidence],
+    kept: Sequence[Kept],
+    calibration: Calibration,
+    threshold: float | None,
+) -> dict[str, object]:
+    """The whole story of one recall as plain values."""
+    shown = {one.ranked.passage.passage_id for one in kept}
+    keyword = {passage: rank for rank, passage in enumerate(found.keyword_order, 1)}
+    vector = {passage: rank for rank, passage in enumerate(found.vector_order, 1)}
+    strongest = max((one.choice.relevance for one in ranked), default=0.0)
+    candidates = []
+    for rank, one in enumerate(ranked, 1):
+        passage_id = one.passage.passage_id
+        similar = found.similar.get(passage_id)
+        speaks = evidence.get(one.statement_id) if one.statement_id is not None else None
+        candidates.append(
+            {
+                "rank": rank,
+                "anchor": fact_anchor(one.fact.uid)
+                if one.fact
+                else passage_anchor(one.passage.uid),
+                "source": {
+                    "root": one.passage.root,
+                    "path": one.passage.path,
+                    "lines": [one.passage.lines.first, one.passage.lines.last],
+                },
+                "channels": {
+                    "keyword": {
+                        "rank": keyword.get(passage_id),
+                        "bm25": _rounded(found.keyword.get(passage_id)),
+                    },
+                    "vector": {
+                        "rank": vector.get(passage_id),
+                        "similarity": _rounded(similar.blended if similar else None),
+                    },
+                },
+                "parts": {name: _rounded(value) for name, value in one.parts.named().items()},
+                "evidence": {
+                    "cosine": _rounded(speaks.cosine) if speaks else None,
+                    "coverage": _rounded(speaks.coverage) if speaks else None,
+                    "relevance": _rounded(one.choice.relevance),
+                },
+                "returned": passage_id in shown,
+            }
+        )
+    return {
+        "query": {
+            "terms": [term.surface for term in query.terms],
+            "left_out": [term.surface for term in query.stop_terms],
+            "language": query.language,
+            "asks_when": query.asks_when,
+            "asks_quantity": query.asks_quantity,
+        },
+        "evidence": {
+            "strongest": _rounded(strongest),
+            "threshold": DEFAULT_MIN_RELEVANCE if threshold is None else threshold,
+            "tau": calibration.tau,
+        },
+        "found": {
+            "keyword": len(found.keyword_order),
+            "vector": len(found.vector_order),
+            "union": len(found.union),
+            "looked_at": len(ranked),
+        },
+        "candidates": candidates,
+    }
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else round(value, _DIGITS)

@@ -1,0 +1,150 @@
+"""The legs of the search: passages by keyword and passages by vector, each inside the filter.
+
+They read the store through borrowed connections and run side by side; a leg that cannot run says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recalld.records import PassageId, RecallFilter, StatementId
+from recalld.store.connection import Connection, Database
+from recalld.store.searching import (
+    allowed_passages,
+    any_passage,
+    keyword_scores,
+    keyword_search,
+    passage_places,
+)
+from recalld.store.vectors import PassageSimilarity, VectorSearch
+from retrieval.cues import has_number, has_time_word
+from retrieval.query import Query, match_expression
+from retrieval.records import Candidate
+
+# Passages that each leg brings up: the union of both is fused.
+DEPTH = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What both legs brought up, with every candidate's score in each of them."""
+
+    keyword: dict[PassageId, float]
+    similar: dict[PassageId, PassageSimilarity]
+    # Ranks of each leg's own best, before the union: for `explain`.
+    keyword_order: tuple[PassageId, ...]
+    vector_order: tuple[PassageId, ...]
+    # Whether the filter lets anything through at all.
+    anything: bool
+
+    @property
+    def union(self) -> list[PassageId]:
+        """Every candidate once."""
+        return list(dict.fromkeys((*self.keyword_order, *self.vector_order)))
+
+
+@dataclass(slots=True)
+class _Keyword:
+    scores: dict[PassageId, float] = field(default_factory=dict)
+    anything: bool = True
+
+
+def search(
+    *,
+    database: Database,
+    vectors: VectorSearch,
+    executor: Executor,
+    query: Query,
+    query_vector: NDArray[np.float32] | None,
+    limits: RecallFilter,
+) -> Found:
+    """Runs both legs and completes each with the other's candidates.
+
+    Args:
+        query_vector: Unit vector of the query; None leaves the vector leg out.
+    """
+    match = match_expression(query)
+    pending: Future[list[PassageSimilarity]] | None = None
+    if query_vector is not None:
+        pending = executor.submit(_vector_leg, database, vectors, query_vector, limits)
+    with database.reader() as connection:
+        keyword = _keyword_leg(connection, match, limits)
+        nearest = pending.result() if pending else []
+        similar = {one.passage_id: one for one in nearest}
+        scores = dict(keyword.scores)
+        if match:
+            scores |= keyword_scores(connection, match, _missing(similar, scores))
+        if query_vector is not None:
+            missing = _missing(keyword.scores, similar)
+            for one in vectors.similarities(connection, query_vector, missing):
+                similar[one.passage_id] = one
+    return Found(
+        keyword=scores,
+        similar=similar,
+        keyword_order=tuple(keyword.scores),
+        vector_order=tuple(one.passage_id for one in nearest),
+        anything=keyword.anything,
+    )
+
+
+def _keyword_leg(connection: Connection, match: str | None, limits: RecallFilter) -> _Keyword:
+    allowed = allowed_passages(connection, limits)
+    if not match:
+        return _Keyword(anything=any_passage(connection, allowed))
+    scores = keyword_search(connection, match, DEPTH, allowed)
+    return _Keyword(scores=scores, anything=bool(scores) or any_passage(connection, allowed))
+
+
+def _vector_leg(
+    database: Database,
+    vectors: VectorSearch,
+    query_vector: NDArray[np.float32],
+    limits: RecallFilter,
+) -> list[PassageSimilarity]:
+    with database.reader() as connection:
+        allowed = allowed_passages(connection, limits)
+        within = (allowed.sql, allowed.bindings) if allowed else None
+        return vectors.nearest(connection, query_vector, DEPTH, within)
+
+
+def _missing(wanted: Iterable[PassageId], known: Mapping[PassageId, object]) -> list[PassageId]:
+    return [passage_id for passage_id in wanted if passage_id not in known]
+
+
+def candidates(
+    connection: Connection, found: Found, texts: Mapping[PassageId, str]
+) -> list[Candidate]:
+    """The union as candidates; `texts` holds those passages whose words a prior asks about."""
+    places = passage_places(connection, found.union)
+    made = []
+    for passage_id, (note_id, position, length) in places.items():
+        similar = found.similar.get(passage_id)
+        text = texts.get(passage_id, "")
+        made.append(
+            Candidate(
+                passage_id=passage_id,
+                note_id=note_id,
+                position=position,
+                length=length,
+                keyword=found.keyword.get(passage_id),
+                vector=similar.blended if similar else None,
+                has_number=has_number(text),
+                has_time_word=has_time_word(text),
+            )
+        )
+    return made
+
+
+def cosines(found: Found, passages: Sequence[PassageId]) -> dict[StatementId, float]:
+    """The exact cosine of every statement of these passages that has a vector."""
+    known: dict[StatementId, float] = {}
+    for passage_id in passages:
+        similar = found.similar.get(passage_id)
+        if similar:
+            known |= similar.cosines
+    return known

@@ -1,0 +1,86 @@
+"""The last steps of ranking: newer numbers above the older ones they replace, successors above what they supersede."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from recalld.records import PassageId, StatementId
+from recalld.store.connection import Connection
+from recalld.store.vectors import unit_vectors
+from retrieval.cues import asks_for_earlier, has_number, is_question
+from retrieval.query import Query
+from retrieval.ranked import Ranked, fact_view
+from retrieval.records import Standing
+from retrieval.supersession import SWAP_DEPTH, order_superseded, swap_stale, written_at
+
+
+def settle_order(
+    connection: Connection,
+    query: Query,
+    ranked: Sequence[Ranked],
+    statement_words: Mapping[StatementId, frozenset[str]],
+    rarities: Mapping[str, float],
+) -> list[Ranked]:
+    """The ranked passages, best first, with stale statements below current ones.
+
+    Args:
+        statement_words: Index words of every statement in the running.
+        rarities: Of the query's tokens.
+    """
+    order = list(ranked)
+    if query.asks_quantity and not asks_for_earlier(query.text):
+        order = _newer_numbers_first(connection, query, order, statement_words, rarities)
+    by_passage = {one.passage.passage_id: one for one in order}
+    views = {one.passage.passage_id: fact_view(one.fact) for one in order if one.fact is not None}
+    return [by_passage[item] for item in order_superseded(tuple(by_passage), views)]
+
+
+def _newer_numbers_first(
+    connection: Connection,
+    query: Query,
+    ranked: Sequence[Ranked],
+    statement_words: Mapping[StatementId, frozenset[str]],
+    rarities: Mapping[str, float],
+) -> list[Ranked]:
+    standing = [one for one in ranked[:SWAP_DEPTH] if one.statement_id is not None]
+    vectors = unit_vectors(connection, [one.statement_id for one in standing if one.statement_id])
+
+    def cosine(one: StatementId, other: StatementId) -> float | None:
+        if one not in vectors or other not in vectors:
+            return None
+        return float(np.dot(vectors[one], vectors[other]))
+
+    wanted = frozenset(query.tokens)
+    swapped = swap_stale(
+        [
+            _standing(one, one.statement_id, wanted, statement_words)
+            for one in standing
+            if one.statement_id
+        ],
+        word_weights=rarities,
+        cosine=cosine,
+    )
+    by_passage: dict[PassageId, Ranked] = {one.passage.passage_id: one for one in ranked}
+    first = [by_passage[passage_id] for passage_id in swapped]
+    return first + [one for one in ranked if one.passage.passage_id not in set(swapped)]
+
+
+def _standing(
+    one: Ranked,
+    statement_id: StatementId,
+    wanted: frozenset[str],
+    statement_words: Mapping[StatementId, frozenset[str]],
+) -> Standing:
+    text = one.fact.text if one.fact is not None else one.passage.text
+    return Standing(
+        passage_id=one.passage.passage_id,
+        note_id=one.passage.note_id,
+        statement_id=statement_id,
+        score=one.parts.total,
+        written=written_at(one.passage.dated, 0, one.passage.path),
+        has_number=has_number(text),
+        is_question=is_question(text),
+        query_words=wanted & statement_words.get(statement_id, frozenset()),
+    )

@@ -1,0 +1,94 @@
+"""Ranked passages as hits: duplicates folded, the budget kept, provenance on each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from recalld.records import Category, FactId, Hit, Source
+from recalld.store.connection import Connection
+from recalld.store.searching import fact_uids, superseded_by_these, tags_of_notes
+from retrieval.collapse import collapse, fit_budget
+from retrieval.ranked import Ranked, fact_anchor, passage_anchor
+from retrieval.records import Shown
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept:
+    """A hit to be, and how many more places say the same."""
+
+    ranked: Ranked
+    more: int
+
+
+def within(ranked: Sequence[Ranked], *, limit: int, max_chars: int) -> list[Kept]:
+    """The first `limit` different things said, in order, as far as the character budget goes."""
+    by_passage = {one.passage.passage_id: one for one in ranked}
+    folded = collapse(_shown(one) for one in ranked)[:limit]
+    fitting = fit_budget([one.kept.text for one in folded], max_chars)
+    kept = []
+    for place in fitting:
+        group = folded[place]
+        one = by_passage[group.kept.passage_id]
+        stated = one.fact.sources if one.fact is not None else 0
+        kept.append(Kept(ranked=one, more=max(stated, len(group.sources)) - 1))
+    return kept
+
+
+def _shown(one: Ranked) -> Shown:
+    if one.fact is None:
+        return Shown(
+            passage_id=one.passage.passage_id,
+            fact_id=None,
+            text=one.passage.text,
+            context=one.passage.heading_path,
+        )
+    # The uid knows whether the words need their headings; two facts with the same words are two.
+    return Shown(
+        passage_id=one.passage.passage_id,
+        fact_id=one.fact.fact_id,
+        text=one.fact.text,
+        context=(one.fact.uid,),
+    )
+
+
+def hits(connection: Connection, kept: Sequence[Kept]) -> list[Hit]:
+    """The hits with their anchors, sources, dates, tags and successors."""
+    facts = [one.ranked.fact for one in kept if one.ranked.fact is not None]
+    newer = fact_uids(connection, [fact.superseded_by for fact in facts if fact.superseded_by])
+    older = superseded_by_these(connection, [fact.fact_id for fact in facts])
+    tags = tags_of_notes(connection, {one.ranked.passage.note_id for one in kept})
+    return [_hit(one, newer, older, tags.get(one.ranked.passage.note_id, ())) for one in kept]
+
+
+def _hit(
+    one: Kept,
+    newer: dict[FactId, str],
+    older: dict[FactId, list[str]],
+    tags: tuple[str, ...],
+) -> Hit:
+    passage, fact = one.ranked.passage, one.ranked.fact
+    successor = newer.get(fact.superseded_by) if fact and fact.superseded_by else None
+    context = (*passage.heading_path, *((passage.lead_in,) if passage.lead_in else ()))
+    return Hit(
+        anchor=fact_anchor(fact.uid) if fact else passage_anchor(passage.uid),
+        kind="fact" if fact else "passage",
+        text=fact.text if fact else passage.text,
+        context=context,
+        category=fact.category if fact else Category.KNOWLEDGE,
+        confidence=fact.confidence if fact else 1.0,
+        relevance=one.ranked.choice.relevance,
+        score=one.ranked.parts.total,
+        source=Source(
+            root=passage.root,
+            path=passage.path,
+            lines=fact.lines if fact else passage.lines,
+            more=one.more,
+        ),
+        happened=fact.happened if fact else None,
+        stated=fact.stated if fact else passage.dated,
+        superseded_by=fact_anchor(successor) if successor else None,
+        supersedes=tuple(fact_anchor(uid) for uid in older.get(fact.fact_id, ())) if fact else (),
+        tags=tags,
+        scope=fact.scope if fact else "global",
+    )
