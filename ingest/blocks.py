@@ -1,0 +1,593 @@
+"""A note's text as blocks, links, tags and problems.
+
+The only module that knows the Markdown parser. Block structure comes from it; private parts are found while it runs,
+because they decide what is a block, and code decides what is private. Running text is read elsewhere (`inline`,
+`links`), and nothing here knows of files or of the store.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markdown_it.rules_block import StateBlock, heading, html_block, lheading, paragraph, table
+from markdown_it.token import Token
+from mdit_py_plugins.footnote import footnote_plugin
+
+from ingest.front_matter import read_front_matter
+from ingest.inline import Span, blank, find_tags, scan_text, strip_markup
+from ingest.links import find_links, reference_key
+from ingest.private import PrivateMarks
+from ingest.redaction import cut_payloads, drop_controls, redact
+from recalld.records import Block, BlockKind, Lines, NoteLink, ParsedNote, Problem
+
+_Rule = Callable[[StateBlock, int, int, bool], bool]
+
+# Deeper than people nest, and far from Python's recursion limit.
+_NESTING_LIMIT = 40
+_LINE = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n)|[^\r\n]++")
+_CODE_TAG = re.compile(r"\s*<(?:pre|script|style|textarea|code)\b", re.IGNORECASE)
+_CALLOUT = re.compile(r"[ \t]*>[ \t]*\[!([^\]\n]{1,100})\]")
+_BLOCK_ID = re.compile(r"(?:(?<=[ \t])|^[ \t>]*)\^[A-Za-z0-9-]+[ \t]*$")
+_ATX = re.compile(r"[ \t]*#{1,6}(?:[ \t]+|$)")
+_ATX_END = re.compile(r"(?:^|(?<=[ \t]))#+[ \t]*$")
+
+_KINDS = {
+    "heading_open": BlockKind.HEADING,
+    "paragraph_open": BlockKind.PARAGRAPH,
+    "list_item_open": BlockKind.LIST_ITEM,
+    "table_open": BlockKind.TABLE,
+    "fence": BlockKind.FENCE,
+    "code_block": BlockKind.FENCE,
+    "blockquote_open": BlockKind.QUOTE,
+    "footnote_reference_open": BlockKind.FOOTNOTE,
+    "html_block": BlockKind.HTML,
+    "private": BlockKind.COMMENT,
+    "math": BlockKind.MATH,
+    "hr": BlockKind.RULE,
+    "definition": BlockKind.DEFINITION,
+}
+# Tokens whose lines hold no running text.
+_OPAQUE = ("fence", "code_block", "html_block", "private", "math", "hr")
+_ANY_LINE_HAS_ID = (BlockKind.LIST_ITEM, BlockKind.QUOTE, BlockKind.CALLOUT)
+_LAST_LINE_HAS_ID = (BlockKind.PARAGRAPH, BlockKind.FOOTNOTE, BlockKind.TABLE)
+
+
+def parse_note(text: str) -> ParsedNote:
+    """The note as blocks that tile it, with its links, tags and problems.
+
+    A line ends at LF, CRLF or CR, as in editors, and nowhere else. The blocks' raw texts, joined, are `text`; in a
+    block's own `text` every line ends with LF where the raw one has an end. Never raises, whatever the text.
+    """
+    raw_lines = _LINE.findall(text)
+    lines = _clean_lines(raw_lines)
+    header = read_front_matter(lines)
+    body = _parse_body(lines[header.line_count :], header.line_count)
+    # In one piece, because a secret may lie across blocks.
+    shown = redact("\n".join((*lines[: header.line_count], *body.shown_lines())))[0].split("\n")
+    blocks = tuple(_iter_blocks(raw_lines, shown, header.line_count, body))
+    links, tags = body.read_prose()
+    return ParsedNote(
+        title=redact(header.title)[0] or _find_title(blocks),
+        date=header.date,
+        tags=_distinct((*header.tags, *tags)),
+        aliases=tuple(redact(alias)[0] for alias in header.aliases),
+        blocks=blocks,
+        links=links,
+        problems=tuple(sorted((*header.problems, *body.problems), key=lambda p: p.line)),
+    )
+
+
+def _clean_lines(raw_lines: Sequence[str]) -> list[str]:
+    """The lines without their ends, without payloads and control characters; as many as before."""
+    bare = "\n".join(line.rstrip("\r\n") for line in raw_lines)
+    return drop_controls(cut_payloads(bare)).split("\n") if raw_lines else []
+
+
+def _distinct(tags: Iterable[str]) -> tuple[str, ...]:
+    """Tags as first written; they are the same in any case."""
+    first: dict[str, str] = {}
+    for tag in tags:
+        first.setdefault(tag.casefold(), redact(tag)[0])
+    return tuple(first.values())
+
+
+# ---------------------------------------------------------------- reading the body
+
+
+@dataclass(frozen=True, slots=True)
+class _Prose:
+    """Running text of one leaf, with code and private parts blanked."""
+
+    first_line: int
+    text: str
+    is_heading: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Leaf:
+    """Lines of a leaf block as the parser sees them, without the marks of the containers round them."""
+
+    text: str
+    # Where each of its lines begins: in `text`, and in the source.
+    starts: tuple[int, ...]
+    origins: tuple[int, ...]
+
+    def origin(self, offset: int) -> int:
+        """The offset in the source of an offset in `text`."""
+        line = bisect_right(self.starts, offset) - 1
+        return self.origins[line] + offset - self.starts[line]
+
+    def origin_spans(self, start: int, end: int) -> Iterator[Span]:
+        """The source spans of a span in `text`, one a line, line ends left out."""
+        for line in range(bisect_right(self.starts, start) - 1, bisect_right(self.starts, end)):
+            line_end = self.starts[line + 1] - 1 if line + 1 < len(self.starts) else len(self.text)
+            first, last = max(start, self.starts[line]), min(end, line_end)
+            if first < last:
+                shift = self.origins[line] - self.starts[line]
+                yield first + shift, last + shift
+
+
+class _Body:
+    """What is gathered while the parser runs over a note's body. Its line indices count from the body's start."""
+
+    def __init__(self, lines: Sequence[str], lines_before: int) -> None:
+        self.lines = lines
+        self.lines_before = lines_before
+        self.source = "\n".join(lines)
+        self.marks = PrivateMarks(self.source)
+        self.tokens: list[Token] = []
+        self.problems: list[Problem] = []
+        # Lines whose text was read as prose, or is code, math or private.
+        self.read = bytearray(len(lines))
+        self.opaque = bytearray(len(lines))
+        self.references: Mapping[str, str] = {}
+        self._prose: list[_Prose] = []
+        self._hidden: dict[int, list[Span]] = {}
+        self._starts: list[int] = []
+        start = 0
+        for line in lines:
+            self._starts.append(start)
+            start += len(line) + 1
+
+    def line_at(self, offset: int) -> int:
+        """The index of the line that holds an offset of the source."""
+        return bisect_right(self._starts, offset) - 1
+
+    def hide(self, start: int, end: int) -> None:
+        """Marks a span of the source as private; it may span lines."""
+        for line in range(self.line_at(start), self.line_at(max(start, end - 1)) + 1):
+            begin = self._starts[line]
+            span = (max(start - begin, 0), min(end - begin, len(self.lines[line])))
+            self._hidden.setdefault(line, []).append(span)
+
+    def report(self, line: int, kind: str, message: str) -> None:
+        """Adds a problem at a line index."""
+        number = self.lines_before + line + 1
+        self.problems.append(Problem(line=number, kind=kind, message=message))
+
+    def end_of_private(self, at: int, stop: int) -> int | None:
+        """Where the private part at an offset ends; unclosed it ends, reported, before the next blank line.
+
+        None when nothing is hidden.
+        """
+        end = self.marks.find_end(at, stop)
+        if end is None and self.marks.hides_unclosed(at):
+            message = "A comment is never closed; it hides the text down to the next blank line."
+            self.report(self.line_at(at), "comment.unclosed", message)
+            end = max(at, min(self.marks.next_blank(at) - 1, stop))
+        return end
+
+    def add_leaf(self, leaf: _Leaf, *, first: int, is_heading: bool = False) -> tuple[int, ...]:
+        """Reads a leaf's text; gives the source offsets of private parts that do not end in it."""
+        scan = scan_text(leaf.text)
+        for span in scan.private:
+            for start, end in leaf.origin_spans(*span):
+                self.hide(start, end)
+        visible = blank(leaf.text, (*scan.code, *scan.private))
+        for at in scan.open_at[:1]:
+            if leaf.text[at] == "<":
+                visible = blank(visible, [(at, len(visible))])
+        number = self.lines_before + first + 1
+        self._prose.append(_Prose(number, visible, is_heading))
+        return tuple(leaf.origin(at) for at in scan.open_at)
+
+    def add_html(self, leaf: _Leaf) -> tuple[int, ...]:
+        """Reads an HTML block: its comments are private, and so is `%%…%%` where it is not code."""
+        scan = scan_text(leaf.text, has_code_spans=False)
+        is_code = _CODE_TAG.match(leaf.text) is not None
+        for span in scan.private:
+            if leaf.text[span[0]] == "<" or not is_code:
+                for start, end in leaf.origin_spans(*span):
+                    self.hide(start, end)
+        return tuple(leaf.origin(at) for at in scan.open_at if leaf.text[at] == "<")
+
+    def shown_lines(self) -> list[str]:
+        """The lines without their private parts."""
+        shown = list(self.lines)
+        for index, spans in self._hidden.items():
+            line, kept, end = self.lines[index], [], 0
+            for start, stop in sorted(spans):
+                kept.append(line[end : max(start, end)])
+                end = max(end, stop)
+            shown[index] = "".join((*kept, line[end:]))
+        return shown
+
+    def read_prose(self) -> tuple[tuple[NoteLink, ...], list[str]]:
+        """The links and the tags of all prose, in the note's order."""
+        links: list[NoteLink] = []
+        tags: list[str] = []
+        for prose in sorted(self._prose, key=lambda p: p.first_line):
+            found, rest = find_links(
+                prose.text, first_line=prose.first_line, references=self.references
+            )
+            links += (replace(link, label=redact(link.label)[0]) for link in found)
+            if not prose.is_heading:
+                tags += find_tags(rest)
+        return tuple(links), tags
+
+
+def _parse_body(lines: Sequence[str], lines_before: int) -> _Body:
+    body = _Body(lines, lines_before)
+    env: dict[str, object] = {"body": body}
+    body.tokens = _markdown().parse(body.source, env)
+    body.references = {
+        reference_key(str(token.meta["label"])): str(token.meta["url"])
+        for token in reversed(body.tokens)
+        if token.type == "definition"
+    }
+    for token in body.tokens:
+        if token.map and token.type in _OPAQUE:
+            first, stop = token.map
+            body.opaque[first:stop] = body.read[first:stop] = b"\1" * (stop - first)
+            if token.type == "fence" and not _is_closed(token, body):
+                body.report(first, "fence.unclosed", "A code fence is never closed.")
+    _read_rest(body)
+    return body
+
+
+def _is_closed(token: Token, body: _Body) -> bool:
+    first, stop = token.map or (0, 0)
+    last = body.lines[stop - 1].lstrip(" \t>").rstrip(" \t")
+    return stop - 1 > first and len(last) >= len(token.markup) and not last.strip(token.markup[0])
+
+
+def _read_rest(body: _Body) -> None:
+    """Reads the lines that no leaf has: reference definitions, and what is nested too deep for the parser."""
+    definitions = {
+        line
+        for token in body.tokens
+        if token.type == "definition" and token.map
+        for line in range(*token.map)
+    }
+    for index, line in enumerate(body.lines):
+        if (
+            body.read[index]
+            or not line.strip(" \t")
+            or not ("%%" in line or "[" in line or "<" in line or "#" in line)
+        ):
+            continue
+        start = body._starts[index]
+        leaf = _Leaf(line, (0,), (start,))
+        opened = body.add_html(leaf) if index in definitions else body.add_leaf(leaf, first=index)
+        for at in opened:
+            end = body.end_of_private(at, start + len(line))
+            if end is not None:
+                body.hide(at, end)
+
+
+# ---------------------------------------------------------------- rules for the Markdown parser
+
+
+@cache
+def _markdown() -> MarkdownIt:
+    """The parser: CommonMark's blocks, tables, footnotes, private parts and math; inline text is left alone."""
+    options = {"html": True, "maxNesting": _NESTING_LIMIT, "inline_definitions": True}
+    markdown = MarkdownIt("commonmark", options).use(
+        footnote_plugin, inline=False, move_to_end=False
+    )
+    markdown.enable("table")
+    markdown.core.ruler.enableOnly(["normalize", "block"])
+    ruler = markdown.block.ruler
+    everywhere = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    ruler.before("table", "private", _private_block, everywhere)
+    ruler.before("fence", "math", _math_block, everywhere)
+    ruler.at("table", _reading(table, _read_table), {"alt": ["paragraph", "reference"]})
+    ruler.at("html_block", _reading(_html_block, _read_html), {"alt": everywhere["alt"][:3]})
+    ruler.at("heading", _reading(heading, _read_heading), {"alt": everywhere["alt"][:3]})
+    ruler.at("lheading", _reading(lheading, _read_heading), {"alt": []})
+    ruler.at("paragraph", _reading(paragraph, _read_paragraph), {"alt": []})
+    return markdown
+
+
+def _body_of(state: StateBlock) -> _Body:
+    body = state.env["body"]
+    assert isinstance(body, _Body)
+    return body
+
+
+def _reading(rule: _Rule, read: Callable[[StateBlock, int, int], tuple[int, ...]]) -> _Rule:
+    """The rule, with its lines read when it takes them.
+
+    A private part that is still open at the end of the leaf goes on below it, whatever stands there.
+    """
+
+    def rule_that_reads(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+        if not rule(state, start, end, silent):
+            return False
+        if not silent:
+            body = _body_of(state)
+            stop = state.line
+            body.read[start:stop] = b"\1" * (stop - start)
+            for at in read(state, start, stop):
+                private_end = body.end_of_private(at, state.eMarks[end - 1])
+                if private_end is not None:
+                    body.hide(at, private_end)
+                    _skip_to(state, private_end)
+        return True
+
+    return rule_that_reads
+
+
+def _leaf(state: StateBlock, start: int, stop: int) -> _Leaf:
+    pieces: list[str] = []
+    starts: list[int] = []
+    offset = 0
+    origins = state.bMarks[start:stop]
+    for origin, end in zip(origins, state.eMarks[start:stop], strict=True):
+        starts.append(offset)
+        pieces.append(state.src[origin:end])
+        offset += end - origin + 1
+    return _Leaf("\n".join(pieces), tuple(starts), tuple(origins))
+
+
+def _read_paragraph(state: StateBlock, start: int, stop: int) -> tuple[int, ...]:
+    return _body_of(state).add_leaf(_leaf(state, start, stop), first=start)
+
+
+def _read_heading(state: StateBlock, start: int, stop: int) -> tuple[int, ...]:
+    return _body_of(state).add_leaf(_leaf(state, start, stop), first=start, is_heading=True)
+
+
+def _read_html(state: StateBlock, start: int, stop: int) -> tuple[int, ...]:
+    return _body_of(state).add_html(_leaf(state, start, stop))
+
+
+def _read_table(state: StateBlock, start: int, stop: int) -> tuple[int, ...]:
+    """Row by row: no code span goes from one row to the next."""
+    body = _body_of(state)
+    opened: tuple[int, ...] = ()
+    for line in range(start, stop):
+        opened = body.add_leaf(_leaf(state, line, line + 1), first=line) or opened
+    return opened
+
+
+def _html_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """HTML blocks but comments, which are private."""
+    at = state.bMarks[start] + state.tShift[start]
+    return not state.src.startswith("<!--", at) and html_block(state, start, end, silent)
+
+
+def _private_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """A private part that begins a block: hidden, and a block of its own when nothing follows on its last line."""
+    at = state.bMarks[start] + state.tShift[start]
+    if not state.src.startswith(("<!--", "%%"), at) or state.is_code_block(start):
+        return False
+    body = _body_of(state)
+    stop = state.eMarks[end - 1]
+    if silent:
+        return _interrupts(state, body, start, at, stop)
+    while state.src.startswith(("<!--", "%%"), at):
+        private_end = body.end_of_private(at, stop)
+        if private_end is None:
+            return False
+        body.hide(at, private_end)
+        last = body.line_at(private_end - 1)
+        if last > start or not state.src[private_end : state.eMarks[last]].strip(" \t"):
+            state.line = start
+            _skip_to(state, private_end)
+            return True
+        _move_start(state, start, private_end)
+        at = state.bMarks[start] + state.tShift[start]
+    return False
+
+
+def _interrupts(state: StateBlock, body: _Body, start: int, at: int, stop: int) -> bool:
+    """Whether a private part ends the paragraph above it; within one line amid a paragraph it is part of it."""
+    line_end = state.eMarks[start]
+    if state.src[at] == "%":
+        return (
+            state.src[at:line_end].rstrip(" \t") == "%%"
+            and body.marks.find_end(at, stop) is not None
+        )
+    private_end = body.marks.find_end(at, stop)
+    return (
+        private_end is None
+        or private_end > line_end
+        or not state.src[private_end:line_end].strip(" \t")
+    )
+
+
+def _skip_to(state: StateBlock, private_end: int) -> None:
+    """Moves the parser behind a private part that ends at an offset, with a token for the whole lines it takes."""
+    body = _body_of(state)
+    first, last = state.line, body.line_at(private_end - 1)
+    if last < first:
+        return
+    ends_its_line = not state.src[private_end : state.eMarks[last]].strip(" \t")
+    stop = last + 1 if ends_its_line else last
+    if stop > first:
+        state.push("private", "", 0).map = [first, stop]
+    if not ends_its_line:
+        _move_start(state, last, private_end)
+    state.line = stop
+
+
+def _move_start(state: StateBlock, line: int, offset: int) -> None:
+    """Makes a line begin at an offset, at the indent of the container it stands in."""
+    rest = state.src[offset : state.eMarks[line]]
+    state.bMarks[line] = offset
+    state.tShift[line] = len(rest) - len(rest.lstrip(" \t"))
+    state.sCount[line] = state.blkIndent
+
+
+def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
+    """`$$` at the start of a line, to the line that ends in `$$`."""
+    at = state.bMarks[start] + state.tShift[start]
+    if not state.src.startswith("$$", at) or state.is_code_block(start):
+        return False
+    first_end = state.eMarks[start]
+    if (
+        state.src[at:first_end].rstrip(" \t").endswith("$$")
+        and len(state.src[at:first_end].rstrip(" \t")) > 3
+    ):
+        last = start
+    else:
+        ends = _math_ends(state)
+        index = bisect_right(ends, start)
+        if index == len(ends) or ends[index] >= end:
+            return False
+        last = ends[index]
+    if not silent:
+        state.push("math", "", 0).map = [start, last + 1]
+        state.line = last + 1
+    return True
+
+
+def _math_ends(state: StateBlock) -> list[int]:
+    """The lines that end in `$$`, found once a note."""
+    found = state.env.get("math_ends")
+    if not isinstance(found, list):
+        lines = enumerate(_body_of(state).lines)
+        found = [index for index, line in lines if line.rstrip(" \t").endswith("$$")]
+        state.env["math_ends"] = found
+    return found
+
+
+# ---------------------------------------------------------------- building the blocks
+
+
+@dataclass(frozen=True, slots=True)
+class _Extent:
+    """A block's kind and lines, counted from the body's start; `stop` is not included."""
+
+    kind: BlockKind
+    first: int
+    stop: int
+    info: str = ""
+    level: int = 0
+
+
+def _iter_blocks(
+    raw_lines: Sequence[str], shown: Sequence[str], lines_before: int, body: _Body
+) -> Iterator[Block]:
+    headings: list[tuple[int, str]] = []
+    if lines_before:
+        yield _build(_Extent(BlockKind.FRONT_MATTER, -lines_before, 0), raw_lines, shown, body, ())
+    for extent in _iter_extents(body):
+        if extent.kind is BlockKind.HEADING:
+            headings = [above for above in headings if above[0] < extent.level]
+        path = tuple(text for _, text in headings)
+        block = _build(extent, raw_lines, shown, body, path)
+        if extent.kind is BlockKind.HEADING:
+            headings.append((extent.level, _heading_text(block)))
+        yield block
+
+
+def _build(
+    extent: _Extent,
+    raw_lines: Sequence[str],
+    shown: Sequence[str],
+    body: _Body,
+    heading_path: tuple[str, ...],
+) -> Block:
+    first, stop = extent.first + body.lines_before, extent.stop + body.lines_before
+    raw = raw_lines[first:stop]
+    texts = _without_ids(extent, shown[first:stop], body.opaque)
+    ends = ("\n" if line.endswith(("\n", "\r")) else "" for line in raw)
+    return Block(
+        kind=extent.kind,
+        lines=Lines(first=first + 1, last=stop),
+        raw="".join(raw),
+        text="".join(text + end for text, end in zip(texts, ends, strict=True)),
+        heading_path=heading_path,
+        info=extent.info,
+        level=extent.level,
+    )
+
+
+def _without_ids(extent: _Extent, texts: Sequence[str], opaque: bytearray) -> Sequence[str]:
+    """The block's lines without Obsidian's block ids (`^abc123`)."""
+    is_last = len(texts) - 1
+    if extent.kind in _LAST_LINE_HAS_ID:
+        return [*texts[:is_last], _BLOCK_ID.sub("", texts[is_last])]
+    if extent.kind not in _ANY_LINE_HAS_ID:
+        return texts
+    return [
+        text if opaque[index] or "^" not in text else _BLOCK_ID.sub("", text)
+        for index, text in enumerate(texts, extent.first)
+    ]
+
+
+def _iter_extents(body: _Body) -> Iterator[_Extent]:
+    """The blocks in order, without a gap: what no token takes is blank, or else a paragraph."""
+    position = 0
+    for extent in _iter_token_extents(body):
+        stop = extent.stop
+        while stop > extent.first and not body.lines[stop - 1].strip(" \t"):
+            stop -= 1
+        first = max(extent.first, position)
+        if stop > first:
+            yield from _iter_gap(body.lines, position, first)
+            yield replace(extent, first=first, stop=stop)
+            position = stop
+    yield from _iter_gap(body.lines, position, len(body.lines))
+
+
+def _iter_token_extents(body: _Body) -> Iterator[_Extent]:
+    in_list = False
+    for token in body.tokens:
+        if token.level == 0 and token.type.endswith("_list_open"):
+            in_list = True
+        elif token.level == 0 and token.type.endswith("_list_close"):
+            in_list = False
+        kind = _KINDS.get(token.type)
+        if kind is None or token.map is None or token.level != int(in_list):
+            continue
+        first, stop = token.map
+        info, level = "", 0
+        if token.type == "fence":
+            info = (token.info.split() or [""])[0]
+        elif kind is BlockKind.HEADING:
+            level = int(token.tag[1:])
+        elif kind is BlockKind.QUOTE and (match := _CALLOUT.match(body.lines[first])):
+            kind, info = BlockKind.CALLOUT, match[1].partition("|")[0].strip().lower()
+        yield _Extent(kind, first, stop, info, level)
+
+
+def _iter_gap(lines: Sequence[str], position: int, stop: int) -> Iterator[_Extent]:
+    while position < stop:
+        is_blank = not lines[position].strip(" \t")
+        last = position + 1
+        while last < stop and (not lines[last].strip(" \t")) == is_blank:
+            last += 1
+        yield _Extent(BlockKind.BLANK if is_blank else BlockKind.PARAGRAPH, position, last)
+        position = last
+
+
+def _heading_text(block: Block) -> str:
+    lines = block.text.split("\n")
+    match = _ATX.match(lines[0])
+    if match:
+        return strip_markup(_ATX_END.sub("", lines[0][match.end() :]))
+    underline = len(block.text.removesuffix("\n").split("\n")) - 1
+    return strip_markup(" ".join(lines[:underline]))
+
+
+def _find_title(blocks: Iterable[Block]) -> str:
+    top = (b for b in blocks if b.kind is BlockKind.HEADING and b.level == 1)
+    return next((text for text in map(_heading_text, top) if text), "")
