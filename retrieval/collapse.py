@@ -15,17 +15,17 @@ from recalld.records import FactId, PassageId
 from retrieval.records import Collapsed, Shown
 
 # One form for each mark that keyboards and editors write in several ways.
-_MARKS = str.maketrans(
-    {
-        **dict.fromkeys("‘’‚‛′`´", "'"),
-        **dict.fromkeys("“”„‟«»「」『』", '"'),
-        **dict.fromkeys("‐‑‒–—―−", "-"),
-        "。": ".",
-        "、": ",",
-    }
-)
-# A single mark that ends a sentence. Not `?` or `!`, which mean something; not the path in `git add .`.
-_PLAIN_END = re.compile(r"(?<=[^\s.,;:])[.,;:]$")
+_MARKS: dict[str, str] = {
+    **dict.fromkeys("‘’‚‛′`´", "'"),
+    **dict.fromkeys("“”„‟«»「」『』", '"'),
+    **dict.fromkeys("‐‑‒–—―−", "-"),
+    "。": ".",
+    "、": ",",
+}
+# Few texts have any of them, and a search passes over the rest faster than a translation.
+_ANY_MARK = re.compile(f"[{''.join(_MARKS)}]")
+# What ends a sentence and adds nothing to it; `?` and `!` mean something.
+_PLAIN_ENDS = ".,;:"
 
 _Key = tuple[str, ...]
 
@@ -83,9 +83,14 @@ def normalised(text: str) -> str:
 
     Punctuation inside stays, since `1.2` is not `12`, nor `5` degrees `-5`.
     """
+    folded = text.casefold()
     if not text.isascii():
-        text = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    return _PLAIN_END.sub("", " ".join(text.casefold().translate(_MARKS).split()))
+        folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    plain = " ".join(_ANY_MARK.sub(_one_form, folded).split())
+    # One such mark after a word; the path in `git add .` and `cd ..` is none.
+    if plain[-1:] in _PLAIN_ENDS and plain[-2:-1] not in " " + _PLAIN_ENDS:
+        return plain[:-1]
+    return plain
 
 
 def fit_budget(texts: Sequence[str], max_chars: int) -> tuple[int, ...]:
@@ -102,6 +107,10 @@ def fit_budget(texts: Sequence[str], max_chars: int) -> tuple[int, ...]:
             taken.append(place)
             left -= len(text)
     return tuple(taken)
+
+
+def _one_form(mark: re.Match[str]) -> str:
+    return _MARKS[mark.group()]
 
 
 def _find(shown: Shown, key: _Key, known: _Known) -> int | None:
