@@ -300,7 +300,8 @@ def test_another_user_is_turned_away_though_the_mode_lets_it_in():
     assert ("connection.refused", {"reason": "another user"}) in log.events
 
 
-def test_out_of_descriptors_backs_off_and_recovers(path):
+@pytest.mark.slow
+def test_out_of_descriptors_backs_off_without_spinning_and_recovers(path):
     log = EventLog()
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with serving(path, log=log), contextlib.ExitStack() as held:
@@ -312,6 +313,9 @@ def test_out_of_descriptors_backs_off_and_recovers(path):
         try:
             client.connect(str(path))
             log.wait_for("socket.exhausted")
+            spent = time.process_time()
+            threading.Event().wait(0.4)
+            assert time.process_time() - spent < 0.2
         finally:
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         client.sendall(asked())
