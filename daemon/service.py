@@ -257,7 +257,7 @@ def service_unit(
         if option in NAMESPACE_OPTIONS and not sandbox:
             continue
         if option == "ExecStart":
-            lines.append("ExecStart=" + " ".join(_quoted_argument(word) for word in command))
+            lines.append("ExecStart=" + _command_line(command))
             lines += [
                 f"Environment={quoted(f'{name}={value}')}" for name, value in environment.items()
             ]
@@ -294,9 +294,15 @@ def installed_program() -> Path:
     return Path(sys.executable).parent / "recalld"
 
 
-def _quoted_argument(word: str) -> str:
-    # In a command, `$` begins a variable as well.
-    return quoted(word).replace("$", "$$")
+def _command_line(command: list[str]) -> str:
+    """A command with every word as it is; `$` begins a variable in all words but the first."""
+    program, *arguments = command
+    rest = [quoted(word).replace("$", "$$") for word in arguments]
+    if not set("\"'\\") & set(program):
+        return " ".join([quoted(program), *rest])
+    # systemd takes no program whose path has quotes or backslashes, but any argument.
+    words = ["/bin/sh", "-c", quoted('exec "$0" "$@"').replace("$", "$$")]
+    return " ".join([*words, quoted(program).replace("$", "$$"), *rest])
 
 
 def _checked(text: str) -> str:
