@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -18,19 +18,18 @@ from markdown_it.rules_block import StateBlock, heading, html_block, lheading, p
 from markdown_it.token import Token
 from mdit_py_plugins.footnote import footnote_plugin
 
+from ingest.body import Body, Leaf
 from ingest.front_matter import read_front_matter
-from ingest.inline import Span, blank, find_tags, scan_text, strip_markup
-from ingest.links import find_links, reference_key
-from ingest.private import PrivateMarks
+from ingest.inline import strip_markup
+from ingest.links import reference_key
 from ingest.redaction import cut_payloads, drop_controls, redact
-from recalld.records import Block, BlockKind, Lines, NoteLink, ParsedNote, Problem
+from recalld.records import Block, BlockKind, Lines, ParsedNote
 
 _Rule = Callable[[StateBlock, int, int, bool], bool]
 
 # Deeper than people nest, and far from Python's recursion limit.
 _NESTING_LIMIT = 40
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n)|[^\r\n]++")
-_CODE_TAG = re.compile(r"\s*<(?:pre|script|style|textarea|code)\b", re.IGNORECASE)
 _CALLOUT = re.compile(r"[ \t]*>[ \t]*\[!([^\]\n]{1,100})\]")
 _BLOCK_ID = re.compile(r"(?:(?<=[ \t])|^[ \t>]*)\^[A-Za-z0-9-]+[ \t]*$")
 _ATX = re.compile(r"[ \t]*#{1,6}(?:[ \t]+|$)")
@@ -53,6 +52,7 @@ _KINDS = {
 }
 # Tokens whose lines hold no running text.
 _OPAQUE = ("fence", "code_block", "html_block", "private", "math", "hr")
+_INTERRUPTED = ["paragraph", "reference", "blockquote", "list"]
 _ANY_LINE_HAS_ID = (BlockKind.LIST_ITEM, BlockKind.QUOTE, BlockKind.CALLOUT)
 _LAST_LINE_HAS_ID = (BlockKind.PARAGRAPH, BlockKind.FOOTNOTE, BlockKind.TABLE)
 
@@ -66,10 +66,11 @@ def parse_note(text: str) -> ParsedNote:
     raw_lines = _LINE.findall(text)
     lines = _clean_lines(raw_lines)
     header = read_front_matter(lines)
-    body = _parse_body(lines[header.line_count :], header.line_count)
+    body = Body(lines[header.line_count :], header.line_count)
+    tokens = _parse(body)
     # In one piece, because a secret may lie across blocks.
     shown = redact("\n".join((*lines[: header.line_count], *body.shown_lines())))[0].split("\n")
-    blocks = tuple(_iter_blocks(raw_lines, shown, header.line_count, body))
+    blocks = tuple(_iter_blocks(tokens, raw_lines, shown, body))
     links, tags = body.read_prose()
     return ParsedNote(
         title=redact(header.title)[0] or _find_title(blocks),
@@ -99,185 +100,33 @@ def _distinct(tags: Iterable[str]) -> tuple[str, ...]:
 # ---------------------------------------------------------------- reading the body
 
 
-@dataclass(frozen=True, slots=True)
-class _Prose:
-    """Running text of one leaf, with code and private parts blanked."""
-
-    first_line: int
-    text: str
-    is_heading: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Leaf:
-    """Lines of a leaf block as the parser sees them, without the marks of the containers round them."""
-
-    text: str
-    # Where each of its lines begins: in `text`, and in the source.
-    starts: tuple[int, ...]
-    origins: tuple[int, ...]
-
-    def origin(self, offset: int) -> int:
-        """The offset in the source of an offset in `text`."""
-        line = bisect_right(self.starts, offset) - 1
-        return self.origins[line] + offset - self.starts[line]
-
-    def origin_spans(self, start: int, end: int) -> Iterator[Span]:
-        """The source spans of a span in `text`, one a line, line ends left out."""
-        for line in range(bisect_right(self.starts, start) - 1, bisect_right(self.starts, end)):
-            line_end = self.starts[line + 1] - 1 if line + 1 < len(self.starts) else len(self.text)
-            first, last = max(start, self.starts[line]), min(end, line_end)
-            if first < last:
-                shift = self.origins[line] - self.starts[line]
-                yield first + shift, last + shift
-
-
-class _Body:
-    """What is gathered while the parser runs over a note's body. Its line indices count from the body's start."""
-
-    def __init__(self, lines: Sequence[str], lines_before: int) -> None:
-        self.lines = lines
-        self.lines_before = lines_before
-        self.source = "\n".join(lines)
-        self.marks = PrivateMarks(self.source)
-        self.tokens: list[Token] = []
-        self.problems: list[Problem] = []
-        # Lines whose text was read as prose, or is code, math or private.
-        self.read = bytearray(len(lines))
-        self.opaque = bytearray(len(lines))
-        self.references: Mapping[str, str] = {}
-        self._prose: list[_Prose] = []
-        self._hidden: dict[int, list[Span]] = {}
-        self._starts: list[int] = []
-        start = 0
-        for line in lines:
-            self._starts.append(start)
-            start += len(line) + 1
-
-    def line_at(self, offset: int) -> int:
-        """The index of the line that holds an offset of the source."""
-        return bisect_right(self._starts, offset) - 1
-
-    def hide(self, start: int, end: int) -> None:
-        """Marks a span of the source as private; it may span lines."""
-        for line in range(self.line_at(start), self.line_at(max(start, end - 1)) + 1):
-            begin = self._starts[line]
-            span = (max(start - begin, 0), min(end - begin, len(self.lines[line])))
-            self._hidden.setdefault(line, []).append(span)
-
-    def report(self, line: int, kind: str, message: str) -> None:
-        """Adds a problem at a line index."""
-        number = self.lines_before + line + 1
-        self.problems.append(Problem(line=number, kind=kind, message=message))
-
-    def end_of_private(self, at: int, stop: int) -> int | None:
-        """Where the private part at an offset ends; unclosed it ends, reported, before the next blank line.
-
-        None when nothing is hidden.
-        """
-        end = self.marks.find_end(at, stop)
-        if end is None and self.marks.hides_unclosed(at):
-            message = "A comment is never closed; it hides the text down to the next blank line."
-            self.report(self.line_at(at), "comment.unclosed", message)
-            end = max(at, min(self.marks.next_blank(at) - 1, stop))
-        return end
-
-    def add_leaf(self, leaf: _Leaf, *, first: int, is_heading: bool = False) -> tuple[int, ...]:
-        """Reads a leaf's text; gives the source offsets of private parts that do not end in it."""
-        scan = scan_text(leaf.text)
-        for span in scan.private:
-            for start, end in leaf.origin_spans(*span):
-                self.hide(start, end)
-        visible = blank(leaf.text, (*scan.code, *scan.private))
-        for at in scan.open_at[:1]:
-            if leaf.text[at] == "<":
-                visible = blank(visible, [(at, len(visible))])
-        number = self.lines_before + first + 1
-        self._prose.append(_Prose(number, visible, is_heading))
-        return tuple(leaf.origin(at) for at in scan.open_at)
-
-    def add_html(self, leaf: _Leaf) -> tuple[int, ...]:
-        """Reads an HTML block: its comments are private, and so is `%%…%%` where it is not code."""
-        scan = scan_text(leaf.text, has_code_spans=False)
-        is_code = _CODE_TAG.match(leaf.text) is not None
-        for span in scan.private:
-            if leaf.text[span[0]] == "<" or not is_code:
-                for start, end in leaf.origin_spans(*span):
-                    self.hide(start, end)
-        return tuple(leaf.origin(at) for at in scan.open_at if leaf.text[at] == "<")
-
-    def shown_lines(self) -> list[str]:
-        """The lines without their private parts."""
-        shown = list(self.lines)
-        for index, spans in self._hidden.items():
-            line, kept, end = self.lines[index], [], 0
-            for start, stop in sorted(spans):
-                kept.append(line[end : max(start, end)])
-                end = max(end, stop)
-            shown[index] = "".join((*kept, line[end:]))
-        return shown
-
-    def read_prose(self) -> tuple[tuple[NoteLink, ...], list[str]]:
-        """The links and the tags of all prose, in the note's order."""
-        links: list[NoteLink] = []
-        tags: list[str] = []
-        for prose in sorted(self._prose, key=lambda p: p.first_line):
-            found, rest = find_links(
-                prose.text, first_line=prose.first_line, references=self.references
-            )
-            links += (replace(link, label=redact(link.label)[0]) for link in found)
-            if not prose.is_heading:
-                tags += find_tags(rest)
-        return tuple(links), tags
-
-
-def _parse_body(lines: Sequence[str], lines_before: int) -> _Body:
-    body = _Body(lines, lines_before)
-    env: dict[str, object] = {"body": body}
-    body.tokens = _markdown().parse(body.source, env)
+def _parse(body: Body) -> list[Token]:
+    """Runs the parser over the body; gives its block tokens."""
+    tokens = _markdown().parse(body.source, {"body": body})
     body.references = {
         reference_key(str(token.meta["label"])): str(token.meta["url"])
-        for token in reversed(body.tokens)
+        for token in reversed(tokens)
         if token.type == "definition"
     }
-    for token in body.tokens:
+    for token in tokens:
         if token.map and token.type in _OPAQUE:
-            first, stop = token.map
-            body.opaque[first:stop] = body.read[first:stop] = b"\1" * (stop - first)
+            body.mark_opaque(*token.map)
             if token.type == "fence" and not _is_closed(token, body):
-                body.report(first, "fence.unclosed", "A code fence is never closed.")
-    _read_rest(body)
-    return body
-
-
-def _is_closed(token: Token, body: _Body) -> bool:
-    first, stop = token.map or (0, 0)
-    last = body.lines[stop - 1].lstrip(" \t>").rstrip(" \t")
-    return stop - 1 > first and len(last) >= len(token.markup) and not last.strip(token.markup[0])
-
-
-def _read_rest(body: _Body) -> None:
-    """Reads the lines that no leaf has: reference definitions, and what is nested too deep for the parser."""
+                body.report(token.map[0], "fence.unclosed", "A code fence is never closed.")
     definitions = {
         line
-        for token in body.tokens
+        for token in tokens
         if token.type == "definition" and token.map
         for line in range(*token.map)
     }
-    for index, line in enumerate(body.lines):
-        if (
-            body.read[index]
-            or not line.strip(" \t")
-            or not ("%%" in line or "[" in line or "<" in line or "#" in line)
-        ):
-            continue
-        start = body._starts[index]
-        leaf = _Leaf(line, (0,), (start,))
-        opened = body.add_html(leaf) if index in definitions else body.add_leaf(leaf, first=index)
-        for at in opened:
-            end = body.end_of_private(at, start + len(line))
-            if end is not None:
-                body.hide(at, end)
+    body.read_rest(definitions)
+    return tokens
+
+
+def _is_closed(token: Token, body: Body) -> bool:
+    first, stop = token.map or (0, 0)
+    last = body.lines[stop - 1].lstrip(" \t>").rstrip(" \t")
+    return stop - 1 > first and len(last) >= len(token.markup) and not last.strip(token.markup[0])
 
 
 # ---------------------------------------------------------------- rules for the Markdown parser
@@ -293,20 +142,19 @@ def _markdown() -> MarkdownIt:
     markdown.enable("table")
     markdown.core.ruler.enableOnly(["normalize", "block"])
     ruler = markdown.block.ruler
-    everywhere = {"alt": ["paragraph", "reference", "blockquote", "list"]}
-    ruler.before("table", "private", _private_block, everywhere)
-    ruler.before("fence", "math", _math_block, everywhere)
-    ruler.at("table", _reading(table, _read_table), {"alt": ["paragraph", "reference"]})
-    ruler.at("html_block", _reading(_html_block, _read_html), {"alt": everywhere["alt"][:3]})
-    ruler.at("heading", _reading(heading, _read_heading), {"alt": everywhere["alt"][:3]})
-    ruler.at("lheading", _reading(lheading, _read_heading), {"alt": []})
-    ruler.at("paragraph", _reading(paragraph, _read_paragraph), {"alt": []})
+    ruler.before("table", "private", _private_block, {"alt": _INTERRUPTED})
+    ruler.before("fence", "math", _math_block, {"alt": _INTERRUPTED})
+    # The parser's own rules keep their `alt` lists: what they may interrupt.
+    ruler.at("table", _reading(table, _read_table), {"alt": _INTERRUPTED[:2]})
+    ruler.at("html_block", _reading(_html_block, _read_html), {"alt": _INTERRUPTED[:3]})
+    ruler.at("heading", _reading(heading, _read_heading), {"alt": _INTERRUPTED[:3]})
+    ruler.at("lheading", _reading(lheading, _read_heading))
+    ruler.at("paragraph", _reading(paragraph, _read_paragraph))
     return markdown
 
 
-def _body_of(state: StateBlock) -> _Body:
-    body = state.env["body"]
-    assert isinstance(body, _Body)
+def _body_of(state: StateBlock) -> Body:
+    body: Body = state.env["body"]
     return body
 
 
@@ -322,18 +170,17 @@ def _reading(rule: _Rule, read: Callable[[StateBlock, int, int], tuple[int, ...]
         if not silent:
             body = _body_of(state)
             stop = state.line
-            body.read[start:stop] = b"\1" * (stop - start)
+            body.mark_read(start, stop)
             for at in read(state, start, stop):
-                private_end = body.end_of_private(at, state.eMarks[end - 1])
+                private_end = body.hide_open(at, state.eMarks[end - 1])
                 if private_end is not None:
-                    body.hide(at, private_end)
                     _skip_to(state, private_end)
         return True
 
     return rule_that_reads
 
 
-def _leaf(state: StateBlock, start: int, stop: int) -> _Leaf:
+def _leaf(state: StateBlock, start: int, stop: int) -> Leaf:
     pieces: list[str] = []
     starts: list[int] = []
     offset = 0
@@ -342,7 +189,7 @@ def _leaf(state: StateBlock, start: int, stop: int) -> _Leaf:
         starts.append(offset)
         pieces.append(state.src[origin:end])
         offset += end - origin + 1
-    return _Leaf("\n".join(pieces), tuple(starts), tuple(origins))
+    return Leaf("\n".join(pieces), tuple(starts), tuple(origins))
 
 
 def _read_paragraph(state: StateBlock, start: int, stop: int) -> tuple[int, ...]:
@@ -382,10 +229,9 @@ def _private_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
     if silent:
         return _interrupts(state, body, start, at, stop)
     while state.src.startswith(("<!--", "%%"), at):
-        private_end = body.end_of_private(at, stop)
+        private_end = body.hide_open(at, stop)
         if private_end is None:
             return False
-        body.hide(at, private_end)
         last = body.line_at(private_end - 1)
         if last > start or not state.src[private_end : state.eMarks[last]].strip(" \t"):
             state.line = start
@@ -396,7 +242,7 @@ def _private_block(state: StateBlock, start: int, end: int, silent: bool) -> boo
     return False
 
 
-def _interrupts(state: StateBlock, body: _Body, start: int, at: int, stop: int) -> bool:
+def _interrupts(state: StateBlock, body: Body, start: int, at: int, stop: int) -> bool:
     """Whether a private part ends the paragraph above it; within one line amid a paragraph it is part of it."""
     line_end = state.eMarks[start]
     if state.src[at] == "%":
@@ -452,10 +298,17 @@ def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         if index == len(ends) or ends[index] >= end:
             return False
         last = ends[index]
+        if state.blkIndent and _leaves_container(state, start + 1, last + 1):
+            return False
     if not silent:
         state.push("math", "", 0).map = [start, last + 1]
         state.line = last + 1
     return True
+
+
+def _leaves_container(state: StateBlock, first: int, stop: int) -> bool:
+    lines = range(first, stop)
+    return any(state.sCount[n] < state.blkIndent and not state.isEmpty(n) for n in lines)
 
 
 def _math_ends(state: StateBlock) -> list[int]:
@@ -483,12 +336,13 @@ class _Extent:
 
 
 def _iter_blocks(
-    raw_lines: Sequence[str], shown: Sequence[str], lines_before: int, body: _Body
+    tokens: Iterable[Token], raw_lines: Sequence[str], shown: Sequence[str], body: Body
 ) -> Iterator[Block]:
     headings: list[tuple[int, str]] = []
-    if lines_before:
-        yield _build(_Extent(BlockKind.FRONT_MATTER, -lines_before, 0), raw_lines, shown, body, ())
-    for extent in _iter_extents(body):
+    if body.lines_before:
+        header = _Extent(BlockKind.FRONT_MATTER, -body.lines_before, 0)
+        yield _build(header, raw_lines, shown, body, ())
+    for extent in _iter_extents(tokens, body):
         if extent.kind is BlockKind.HEADING:
             headings = [above for above in headings if above[0] < extent.level]
         path = tuple(text for _, text in headings)
@@ -502,12 +356,12 @@ def _build(
     extent: _Extent,
     raw_lines: Sequence[str],
     shown: Sequence[str],
-    body: _Body,
+    body: Body,
     heading_path: tuple[str, ...],
 ) -> Block:
     first, stop = extent.first + body.lines_before, extent.stop + body.lines_before
     raw = raw_lines[first:stop]
-    texts = _without_ids(extent, shown[first:stop], body.opaque)
+    texts = _without_ids(extent, shown[first:stop], body)
     ends = ("\n" if line.endswith(("\n", "\r")) else "" for line in raw)
     return Block(
         kind=extent.kind,
@@ -520,7 +374,7 @@ def _build(
     )
 
 
-def _without_ids(extent: _Extent, texts: Sequence[str], opaque: bytearray) -> Sequence[str]:
+def _without_ids(extent: _Extent, texts: Sequence[str], body: Body) -> Sequence[str]:
     """The block's lines without Obsidian's block ids (`^abc123`)."""
     is_last = len(texts) - 1
     if extent.kind in _LAST_LINE_HAS_ID:
@@ -528,15 +382,15 @@ def _without_ids(extent: _Extent, texts: Sequence[str], opaque: bytearray) -> Se
     if extent.kind not in _ANY_LINE_HAS_ID:
         return texts
     return [
-        text if opaque[index] or "^" not in text else _BLOCK_ID.sub("", text)
+        text if body.opaque[index] or "^" not in text else _BLOCK_ID.sub("", text)
         for index, text in enumerate(texts, extent.first)
     ]
 
 
-def _iter_extents(body: _Body) -> Iterator[_Extent]:
+def _iter_extents(tokens: Iterable[Token], body: Body) -> Iterator[_Extent]:
     """The blocks in order, without a gap: what no token takes is blank, or else a paragraph."""
     position = 0
-    for extent in _iter_token_extents(body):
+    for extent in _iter_token_extents(tokens, body):
         stop = extent.stop
         while stop > extent.first and not body.lines[stop - 1].strip(" \t"):
             stop -= 1
@@ -548,9 +402,9 @@ def _iter_extents(body: _Body) -> Iterator[_Extent]:
     yield from _iter_gap(body.lines, position, len(body.lines))
 
 
-def _iter_token_extents(body: _Body) -> Iterator[_Extent]:
+def _iter_token_extents(tokens: Iterable[Token], body: Body) -> Iterator[_Extent]:
     in_list = False
-    for token in body.tokens:
+    for token in tokens:
         if token.level == 0 and token.type.endswith("_list_open"):
             in_list = True
         elif token.level == 0 and token.type.endswith("_list_close"):

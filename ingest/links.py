@@ -72,10 +72,12 @@ def find_links(
         if link is not None:
             found.append((match.start(), link))
     prose = blank(prose, spans)
+    taken = 0
     for pair in _iter_bracketed(prose):
         destination, end = _find_destination(prose, pair, references)
-        if destination is None:
+        if destination is None or pair.start < taken <= pair.end:
             continue
+        taken = end
         spans.append((pair.end, end) if end > pair.end else (pair.start, pair.end))
         label = " ".join(text[pair.label_start : pair.end - 1].split())
         link = _read_markdown(destination, label, is_image=pair.is_image, line=line_at(pair.start))

@@ -40,8 +40,8 @@ class PrivateMarks:
         return end if end is not None and end <= stop else None
 
     def next_blank(self, at: int) -> int:
-        """The start of the first blank line after an offset, or the text's length."""
-        return _first_above(self._blank_lines, at) or len(self._text)
+        """The start of the first blank line after an offset; behind the text's end when there is none."""
+        return _first_above(self._blank_lines, at) or len(self._text) + 1
 
     def hides_unclosed(self, at: int) -> bool:
         """Whether a mark without its end hides anything: `%%` amid a line may be a percentage."""
