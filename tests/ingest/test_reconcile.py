@@ -380,7 +380,7 @@ class AnyHistory(RuleBasedStateMachine):
 
     @rule(one=paths, other=paths, lost=st.booleans())
     def swap(self, one: str, other: str, lost: bool) -> None:
-        if (self.root / one).is_file() and (self.root / other).is_file():
+        if one != other and (self.root / one).is_file() and (self.root / other).is_file():
             (self.root / one).replace(self.root / ".swap")
             (self.root / other).replace(self.root / one)
             (self.root / ".swap").replace(self.root / other)
