@@ -16,6 +16,27 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
+_SCRIPTS = {
+    "cyrillic": re.compile("[Ѐ-ӿ]"),
+    "han": re.compile("[ぁ-ヿ一-鿿]"),
+    "hangul": re.compile("[가-힣]"),
+    "thai": re.compile("[฀-๿]"),
+    "arabic": re.compile("[؀-ۿ]"),
+    "hebrew": re.compile("[֐-׿]"),
+    "devanagari": re.compile("[ऀ-ॿ]"),
+}
+
+_ByScript = tuple[tuple[re.Pattern[str], re.Pattern[str]], ...]
+
+
+def _by_script(**parts: str) -> _ByScript:
+    """A script's characters with what to find in it, composed as `_folded` composes the text."""
+    return tuple(
+        (_SCRIPTS[script], re.compile(unicodedata.normalize("NFKC", pattern)))
+        for script, pattern in parts.items()
+    )
+
+
 _WORD = re.compile(r"\w+")
 _DIGIT = re.compile(r"\d")
 # `1. Buy milk` counts nothing.
@@ -51,24 +72,24 @@ _NUMBER_WORDS = _words(
     """
 )
 # Scripts without spaces, or with words grown together: found inside words.
-_NUMBER_PARTS = re.compile(
+_NUMBER_PARTS = _by_script(
     # Chinese and Japanese: a numeral above one before a counter, or a compound such as 十二;
     # without 十分 (very) and 万一 (in case).
-    r"(?!十分(?![钟鐘]))[二两兩三四五六七八九十百千万萬亿億半]\s*"
-    r"(?:[个個次年月日天周週号號点點分秒岁歲元块塊円人名位只隻条條张張台臺件本杯倍歳回枚匹冊階つ米时時小％%]|[ヶか]月)"
+    han=r"(?!十分(?![钟鐘]))[二两兩三四五六七八九十百千万萬亿億半]\s*"
+    r"(?:[个個次年月日天周週号號点點分秒岁歲元块塊円人名位只隻条條张張台臺件本杯倍歳回枚匹冊階つ米时時小%]|[ヶか]月)"
     r"|(?![万萬]一)[二三四五六七八九两兩]?[十百千万萬][一二三四五六七八九]"
-    r"|ふたつ|みっつ|よっつ|いつつ|むっつ|ななつ|やっつ|ここのつ|ふたり"
-    # Korean: the short numerals only before a counter.
-    r"|(?<![가-힣])(?:두|세|네|열)\s?(?:개|명|번|마리|권|시간|달|살)|(?<![가-힣])(?:두|세|네|열)\s(?:시|주|잔|대|장)"
-    r"|다섯|여섯|일곱|여덟|아홉|스물|서른|마흔|[이삼사오육칠팔구]십"
-    # Thai, without สามารถ (can), สามี (husband), สามัญ (common), ห้าม (forbid), ห้าง (shop),
+    r"|ふたつ|みっつ|よっつ|いつつ|むっつ|ななつ|やっつ|ここのつ|ふたり",
+    # The short numerals only before a counter.
+    hangul=r"(?<![가-힣])(?:두|세|네|열)\s?(?:개|명|번|마리|권|시간|달|살)"
+    r"|(?<![가-힣])(?:두|세|네|열)\s(?:시|주|잔|대|장)|다섯|여섯|일곱|여덟|아홉|스물|서른|마흔|[이삼사오육칠팔구]십",
+    # Without สามารถ (can), สามี (husband), สามัญ (common), ห้าม (forbid), ห้าง (shop),
     # เก้าอี้ (chair), เรียบร้อย (tidy).
-    r"|สอง|สาม(?!ารถ|ี|ัญ)|สี่|ห้า(?![มง])|เจ็ด|แปด|เก้า(?!อี้)|สิบ|(?<!เรียบ)ร้อย"
-    # Arabic without Tuesday and Wednesday, Persian, Hebrew, Hindi.
-    r"|اثنان|اثنين|ثلاث(?!اء)|أربع(?!اء)|خمسة|خمسين|ستة|ستين|سبعة|سبعين|ثماني|تسعة|تسعين|عشر|مئة|مائة|ألف|مليون"
-    r"|\bدو\b|\bسه\b|چهار(?!شنبه)|پنج(?!شنبه)|هفت\b|هشت|\bصد\b|هزار"
-    r"|\b[בלהו]?(?:שתיים|שניים|שתי|שלוש|ארבע|חמש|חמיש|שש|שיש|שבע|שמונ|תשע|עשר|עשרים|מאה|מאתיים|אלף|אלפיים|מיליון)ה?\b"
-    r"|(?<!\w)(?:दो|तीन|चार|पाँच|पांच|छह|सात|आठ|नौ|दस|बीस|सौ|हज़ार|हजार|लाख)(?!\w)"
+    thai="สอง|สาม(?!ารถ|ี|ัญ)|สี่|ห้า(?![มง])|เจ็ด|แปด|เก้า(?!อี้)|สิบ|(?<!เรียบ)ร้อย",
+    # Without Tuesday, Wednesday and the Persian weekdays.
+    arabic="اثنان|اثنين|ثلاث(?!اء)|أربع(?!اء)|خمسة|خمسين|ستة|ستين|سبعة|سبعين|ثماني|تسعة|تسعين|عشر|مئة|مائة|ألف|مليون"
+    r"|\bدو\b|\bسه\b|چهار(?!شنبه)|پنج(?!شنبه)|هفت\b|هشت|\bصد\b|هزار",
+    hebrew=r"\b[בלהו]?(?:שתיים|שניים|שתי|שלוש|ארבע|חמש|חמיש|שש|שיש|שבע|שמונ|תשע|עשר|עשרים|מאה|מאתיים|אלף|אלפיים|מיליון)ה?\b",
+    devanagari=r"(?<!\w)(?:दो|तीन|चार|पाँच|पांच|छह|सात|आठ|नौ|दस|बीस|सौ|हज़ार|हजार|लाख)(?!\w)",
 )
 
 _TIME_WORDS = _words(
@@ -137,28 +158,24 @@ _TIME_PHRASES = re.compile(
     r"|\bhier (?:soir|matin)\b"
 )
 _PHRASE_WORDS = _words("may clock il hace vor hier")
-_TIME_PARTS = re.compile(
-    # Russian months in every case.
-    r"\b(?:январ|феврал|апрел|июн[ьяе]|июл[ьяе]|август|сентябр|октябр|ноябр|декабр)|\bмарт[ае]?\b|\bма[яей]\b"
-    # Chinese and Japanese.
-    r"|[\d〇零一二三四五六七八九十]\s?[年月日号號]|[\d二三四五六七八九十]\s?[点點時时]|[天日年月周週]前|星期[一二三四五六日天]|周[一二三四五六日末]|週[一二三四五六日末]"
-    r"|礼拜[一二三四五六日天]|[月火水木金土日]曜|昨天|今天|明天|前天|后天|後天|昨晚|今晚|去年|今年|明年|前年|上周|上週|下周|下週"
-    r"|上个月|上個月|下个月|下個月|昨日|今日|明日|一昨日|先週|今週|来週|先月|今月|来月|昨夜|今夜|きのう|きょう|あした|おととい"
-    # Korean.
-    r"|\d\s?[년월일시]|[월화수목금토일]요일|어제|오늘|내일|그저께|모레|지난주|지난달|작년|올해|내년|이번\s?주|다음\s?주|다음\s?달"
-    # Thai.
-    r"|มกราคม|กุมภาพันธ์|มีนาคม|เมษายน|พฤษภาคม|มิถุนายน|กรกฎาคม|สิงหาคม|กันยายน|ตุลาคม|พฤศจิกายน|ธันวาคม"
-    r"|วันจันทร์|วันอังคาร|วันพุธ|วันพฤหัส|วันศุกร์|วันเสาร์|วันอาทิตย์|เมื่อวาน|วันนี้|พรุ่งนี้|ปีที่แล้ว|เดือนที่แล้ว|สัปดาห์ที่แล้ว|โมง|นาฬิกา"
-    # Arabic.
-    r"|يناير|فبراير|أبريل|مايو|يونيو|يوليو|أغسطس|سبتمبر|أكتوبر|نوفمبر|ديسمبر|\bمارس\b"
+_TIME_PARTS = _by_script(
+    # Months in every case.
+    cyrillic=r"\b(?:январ|феврал|апрел|июн[ьяе]|июл[ьяе]|август|сентябр|октябр|ноябр|декабр)|\bмарт[ае]?\b|\bма[яей]\b",
+    # Without 目前天 and 以后天, which are cut elsewhere (now, later).
+    han=r"[\d〇零一二三四五六七八九十]\s?[年月日号號]|[\d二三四五六七八九十]\s?[点點時时]|[天日年月周週]前"
+    r"|(?:星期|周|週|礼拜|禮拜)[一二三四五六日天末]|[月火水木金土日]曜|(?<![以之然目])[昨今明前后後去][天年]|[昨今]晚|[上下][个個]?[周週月]"
+    r"|[昨今明]日|一昨日|[先今来][週月]|[昨今]夜|きのう|きょう|あした|おととい",
+    hangul=r"\d\s?[년월일시]|[월화수목금토일]요일|어제|오늘|내일|그저께|모레|지난주|지난달|작년|올해|내년|이번\s?주|다음\s?[주달]",
+    thai="มกราคม|กุมภาพันธ์|มีนาคม|เมษายน|พฤษภาคม|มิถุนายน|กรกฎาคม|สิงหาคม|กันยายน|ตุลาคม|พฤศจิกายน|ธันวาคม"
+    "|วัน(?:จันทร์|อังคาร|พุธ|พฤหัส|ศุกร์|เสาร์|อาทิตย์|นี้)|เมื่อวาน|พรุ่งนี้|(?:ปี|เดือน|สัปดาห์)ที่แล้ว|โมง|นาฬิกา",
+    # Arabic, then Persian.
+    arabic=r"يناير|فبراير|أبريل|مايو|يونيو|يوليو|أغسطس|سبتمبر|أكتوبر|نوفمبر|ديسمبر|\bمارس\b"
     r"|الاثنين|الإثنين|الثلاثاء|الأربعاء|الخميس|الجمعة|السبت\b|الأحد|\bأمس\b|البارحة|اليوم\b|غدا|الماضي|الساعة"
-    # Persian.
-    r"|دیروز|امروز|فردا|شنبه|فروردین|اردیبهشت|خرداد|مرداد|شهریور"
-    # Hebrew.
-    r"|ינואר|פברואר|אפריל|במאי\b|יוני\b|יולי\b|אוגוסט|ספטמבר|אוקטובר|נובמבר|דצמבר|אתמול|שלשום|היום\b|מחר\b"
-    r"|יום\s(?:ראשון|שני|שלישי|רביעי|חמישי|שישי)|בשבת\b|שעבר|שעברה"
-    # Hindi.
-    r"|जनवरी|फ़रवरी|फरवरी|अप्रैल|जुलाई|अगस्त|सितंबर|अक्टूबर|नवंबर|दिसंबर|सोमवार|मंगलवार|बुधवार|गुरुवार|शुक्रवार|शनिवार|रविवार|बजे"
+    "|دیروز|امروز|فردا|شنبه|فروردین|اردیبهشت|خرداد|مرداد|شهریور",
+    hebrew=r"ינואר|פברואר|אפריל|במאי\b|יוני\b|יולי\b|אוגוסט|ספטמבר|אוקטובר|נובמבר|דצמבר|אתמול|שלשום|היום\b|מחר\b"
+    r"|יום\s(?:ראשון|שני|שלישי|רביעי|חמישי|שישי)|בשבת\b|שעברה?",
+    devanagari="जनवरी|फ़रवरी|फरवरी|अप्रैल|जुलाई|अगस्त|सितंबर|अक्टूबर|नवंबर|दिसंबर"
+    "|सोमवार|मंगलवार|बुधवार|गुरुवार|शुक्रवार|शनिवार|रविवार|बजे",
 )
 # Marks of many scripts (the Greek one is its own character, not `;`), then spoken forms that are
 # written without one.
@@ -187,7 +204,7 @@ def has_number(text: str) -> bool:
         return True
     if not _NUMBER_WORDS.isdisjoint(_WORD.findall(folded)):
         return True
-    return not folded.isascii() and _NUMBER_PARTS.search(folded) is not None
+    return _holds_part(folded, _NUMBER_PARTS)
 
 
 def has_time_word(text: str) -> bool:
@@ -202,7 +219,7 @@ def has_time_word(text: str) -> bool:
         return True
     if not _PHRASE_WORDS.isdisjoint(words) and _TIME_PHRASES.search(folded):
         return True
-    return not folded.isascii() and _TIME_PARTS.search(folded) is not None
+    return _holds_part(folded, _TIME_PARTS)
 
 
 def is_question(text: str) -> bool:
@@ -222,6 +239,12 @@ def asks_for_earlier(query: str) -> bool:
 def _names_a_time(one: str, other: str) -> bool:
     """`last week`, and where the adjective follows, `semaine dernière`."""
     return (one in _RELATIVE and other in _UNITS) or (one in _UNITS and other in _RELATIVE)
+
+
+def _holds_part(folded: str, parts: _ByScript) -> bool:
+    return not folded.isascii() and any(
+        script.search(folded) and pattern.search(folded) for script, pattern in parts
+    )
 
 
 def _folded(text: str) -> str:

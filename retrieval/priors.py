@@ -12,7 +12,6 @@ from datetime import timedelta
 from types import MappingProxyType
 
 from recalld.records import Category, DateInterval
-from retrieval.records import FactView
 
 # Measured: as a strong prior recency did nothing or hurt. It breaks ties.
 MAX_DECAY_PENALTY = 0.1
@@ -120,7 +119,7 @@ def interval_prior(dated: DateInterval | None, asked: DateInterval | None) -> fl
     Touching is enough: a leave from March to June answers a question about April.
 
     Args:
-        dated: The fact's own days (`own_days`), or its note's day; None when unknown.
+        dated: When the fact happened, else the day it was stated; None when unknown.
         asked: The days the query names; None when it names none.
     """
     if dated is None or asked is None:
@@ -128,10 +127,3 @@ def interval_prior(dated: DateInterval | None, asked: DateInterval | None) -> fl
     # From the side of `dated`, since a query's last day may be the last day there is.
     begins_in_time = dated.first <= asked.last or dated.first - asked.last <= WRITTEN_LATER
     return INTERVAL_GAIN if begins_in_time and asked.first <= dated.last else 0.0
-
-
-def own_days(fact: FactView) -> DateInterval | None:
-    """When the fact happened, where it says so, else the day it was stated, else None."""
-    if fact.happened is not None or fact.stated is None:
-        return fact.happened
-    return DateInterval(first=fact.stated, last=fact.stated)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recalld.records import Category, DateInterval, FactId, PassageId, StatementId
+from recalld.records import Category, DateInterval
 from retrieval.priors import (
     FLOORS,
     HALF_LIVES,
@@ -25,10 +25,8 @@ from retrieval.priors import (
     importance_prior,
     interval_prior,
     number_prior,
-    own_days,
     when_prior,
 )
-from retrieval.records import FactView
 
 ages = st.timedeltas(min_value=timedelta(days=-40_000), max_value=timedelta(days=400_000))
 half_lives = st.timedeltas(min_value=timedelta(days=1), max_value=timedelta(days=4000))
@@ -40,24 +38,6 @@ days = st.dates()
 def intervals(draw: st.DrawFn) -> DateInterval:
     first, last = sorted((draw(days), draw(days)))
     return DateInterval(first=first, last=last)
-
-
-def fact(*, happened: DateInterval | None = None, stated: date | None = None) -> FactView:
-    return FactView(
-        fact_id=FactId(1),
-        anchor="fact:00000001",
-        statement_id=StatementId(1),
-        passage_id=PassageId(1),
-        text="The port is 5432.",
-        category=Category.KNOWLEDGE,
-        confidence=0.9,
-        importance=0.5,
-        recall_count=0,
-        happened=happened,
-        stated=stated,
-        superseded_by=None,
-        scope="global",
-    )
 
 
 @given(ages | st.none(), ages | st.none(), half_lives)
@@ -184,11 +164,3 @@ def test_interval_without_a_date_or_a_question_gains_nothing():
 def test_last_day_there_is_can_be_asked_for():
     last = DateInterval(first=date.max, last=date.max)
     assert interval_prior(last, last) == INTERVAL_GAIN
-
-
-def test_own_days_are_what_happened_before_what_was_stated():
-    happened = DateInterval(first=date(2025, 1, 1), last=date(2025, 1, 3))
-    stated = date(2026, 5, 8)
-    assert own_days(fact(happened=happened, stated=stated)) == happened
-    assert own_days(fact(stated=stated)) == DateInterval(first=stated, last=stated)
-    assert own_days(fact()) is None
