@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -75,6 +75,8 @@ class Term:
     parts: tuple[str, ...]
     # A stretch of Han, kana, Hangul, Thai or the like.
     is_run: bool
+    # Plain words with hyphens between.
+    is_hyphenated: bool
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -195,15 +197,30 @@ def _is_weak(part: str) -> bool:
     return len(part) == 1 or part.isdigit()
 
 
-def _looked_for(term: Term) -> Iterator[str]:
-    yield from term.exact
-    # A lone letter (the `s` of `GB/s`) would match half the notes; the word's other tokens find it better.
-    strong = [part for part in term.parts if term.is_run or len(part) > 1]
-    yield from strong or term.parts
+def _looked_for(term: Term) -> list[str]:
+    """The tokens that go into the expression; any of them that a note has adds to its score.
+
+    So a word with several would weigh as several: of hyphenated plain words the parts are enough
+    (SciFact: MRR .806 with the whole as well, .820 without).
+    """
+    wanted = [*term.exact, *term.parts]
+    if term.is_hyphenated:
+        lengths = [len(piece) for piece in term.surface.split("-")]
+        # `e-mail`, `Wi-Fi`, `co-op` are as often written without the hyphen.
+        joined = term.exact[1:] if min(lengths) <= 2 and max(lengths) <= 5 else ()
+        wanted = [*joined, *term.parts]
+    # A lone letter (the `s` of `GB/s`) is in half the notes; the word's other tokens find it better.
+    return wanted if term.is_run else [token for token in wanted if len(token) > 1] or wanted
 
 
 def _term(word: Word) -> Term:
-    return Term(surface=word.surface, exact=word.exact, parts=word.parts, is_run=word.is_run)
+    return Term(
+        surface=word.surface,
+        exact=word.exact,
+        parts=word.parts,
+        is_run=word.is_run,
+        is_hyphenated=word.is_hyphenated,
+    )
 
 
 def _content_of(word: Word, language: Language) -> list[Term]:

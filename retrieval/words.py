@@ -59,6 +59,8 @@ class Word:
     inner: tuple[str, ...] = ()
     # A stretch of a script written without spaces (or Hangul), cut into bigrams.
     is_run: bool = False
+    # Two or three plain words with hyphens between: `exact` holds the whole, then the form without hyphens.
+    is_hyphenated: bool = False
 
 
 def index_words(text: str) -> str:
@@ -230,7 +232,8 @@ def _spelled_word(segment: str) -> Word | None:
         return None
     separators = [*split[1::2], ""]
     whole = "".join(p + s for p, s in zip(folded, separators, strict=True))
-    exact = [_encoded(before + whole + after), *_joined_form(folded, separators)]
+    joined = _joined_form(folded, separators)
+    exact = [_encoded(before + whole + after), *joined]
     parts = [_cut(_stem(piece)) for piece in folded if _is_word(piece)]
     inner = [hump for piece in pieces for hump in _humps(piece)]
     return Word(
@@ -239,6 +242,7 @@ def _spelled_word(segment: str) -> Word | None:
         exact=_unique(exact),
         parts=_unique(parts),
         inner=tuple(token for token in _unique(inner) if token not in parts),
+        is_hyphenated=bool(joined) and not before and not after and {*separators} == {"-", ""},
     )
 
 

@@ -142,6 +142,18 @@ def test_a_hyphen_is_no_exclusion_and_a_colon_no_column():
     assert notes.search("rowid:1") == []
 
 
+def test_a_hyphen_is_left_out_or_put_in():
+    notes = Notes("ask by email", "ask by e-mail", "ask by post", "state of the art")
+    assert set(notes.search("e-mail")) == set(notes.search("email")) == {1, 2}
+    assert notes.search("state-of-the-art") == [4]
+
+
+def test_hyphenated_words_weigh_no_more_than_their_parts():
+    assert match_expression(understand("sugar-sweetened tea")) == '"sugar" OR "sweeten" OR "tea"'
+    assert match_expression(understand("e-mail")) == '"email" OR "mail"'
+    assert match_expression(understand("x")) == '"x"'
+
+
 def test_operators_alone_are_words():
     assert Notes("AND OR NOT", "something else").search("AND OR NOT") == [1]
 
