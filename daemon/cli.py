@@ -165,7 +165,9 @@ _pass_globals = click.make_pass_decorator(Session)
 
 
 @click.group(
-    cls=_Cli, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}
+    "recalld",
+    cls=_Cli,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
 @click.version_option(recalld.__version__, prog_name="recalld", message="%(prog)s %(version)s")
 @_shared

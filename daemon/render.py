@@ -262,7 +262,7 @@ def status_phrase(status: Mapping[str, object]) -> str:
     waiting = queue_text(status)
     if waiting != "empty":
         phrase += f"; waiting: {waiting}"
-    troubled = [row["name"] for row in _rows(status.get("roots")) if row.get("state") != "ok"]
+    troubled = [row.get("name") for row in _rows(status.get("roots")) if row.get("state") != "ok"]
     return phrase + (f"; see roots {', '.join(map(printable, troubled))}" if troubled else "")
 
 
@@ -285,7 +285,7 @@ def span_of(seconds: object) -> str:
     """Seconds as people say them, in at most two units."""
     if not isinstance(seconds, int | float):
         return "?"
-    left = int(seconds)
+    left = max(0, int(seconds))
     parts = []
     for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
         count, left = divmod(left, size)
