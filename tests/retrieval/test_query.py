@@ -215,6 +215,13 @@ def test_content_words_are_kept_in_order(text: str, expected: list[str]):
     assert surfaces(understand(text)) == expected
 
 
+def test_particles_are_cut_from_both_ends_of_a_run_while_two_characters_remain():
+    assert surfaces(understand("我数据库的")) == ["数据库"]
+    assert surfaces(understand("目的")) == ["目的"]
+    assert surfaces(understand("서울에서는")) == ["서울"]
+    assert surfaces(understand("나이")) == ["나이"]
+
+
 def test_stop_words_alone_become_content():
     query = understand("what is it")
     assert surfaces(query) == ["what", "is", "it"]

@@ -118,6 +118,11 @@ def test_a_hyphen_may_be_left_out():
     assert {"wifi"} <= set(tokens("Wi-Fi")) & set(tokens("WiFi")) & set(tokens("wifi"))
 
 
+def test_a_long_key_has_no_humps():
+    key = "aBcDeFgHiJ" * 5
+    assert tokens(key) == tokens(key.lower())
+
+
 def test_symbols_alone_are_no_words():
     assert tokens("-> && *** ... -- | ^ ( ) \x00 \ud800 \u200b") == []
 
