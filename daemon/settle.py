@@ -103,6 +103,10 @@ class Settle:
         """The instant of the oldest hint that still waits."""
         return min((group.first for group in self._waiting()), default=None)
 
+    def waiting(self) -> int:
+        """How many hints wait; a scan of everything counts as one."""
+        return 1 if self._everything is not None else len(self._group_by_path)
+
     def _waiting(self) -> Iterable[_Group]:
         if self._everything is not None:
             return (self._everything,)

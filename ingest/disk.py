@@ -10,16 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileStat:
-    """What tells one state of a file from another without reading it. Sizes in bytes."""
-
-    size: int
-    mtime_ns: int
-    ctime_ns: int
-    inode: int
-    device: int
+from recalld.records import FileStat
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

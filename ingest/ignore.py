@@ -16,8 +16,9 @@ from pathlib import Path
 
 from pathspec import GitIgnoreSpec
 
-from ingest.disk import FileStat, Walk, is_valid_name, parents_of
+from ingest.disk import Walk, is_valid_name, parents_of
 from ingest.reader import stat_of
+from recalld.records import FileStat
 
 RULES_NAME = ".recallignore"
 NOTE_SUFFIXES = (".md", ".markdown")

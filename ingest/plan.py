@@ -1,8 +1,8 @@
 """What must be written so that the store equals a note. Pure: what is stored and what was read in, a change out.
 
 A block that is stored with the same text, headings and lead-in keeps its facts, ids and vectors, wherever it now
-stands; every other one is new. A changed title makes all blocks new, as their statements are embedded with it; their
-vectors come from the cache where the wording is known.
+stands; every other one is new. A changed title or date makes all blocks new, as statements are embedded with the one
+and "yesterday" counts from the other; vectors come from the cache where the wording is known.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from recalld.records import (
     ExtractedFact,
     ExtractedPassage,
     ExtractedStatement,
+    FileStat,
     ParsedNote,
     Problem,
     RootId,
 )
 from recalld.store.changes import (
-    FileStat,
     KeptBlock,
     NewBlock,
     NewFact,
@@ -134,7 +134,10 @@ def plan_note(
     """
     title, said = shown_title(note, file.path), said_title(note)
     uid = stored.uid if stored else new_uid
-    comparable = stored is not None and stored.said_title == said and stored.extractor == extractor
+    dated = note_date(note, file.path)
+    comparable = stored is not None and (
+        (stored.said_title, stored.extractor, stored.dated) == (said, extractor, dated)
+    )
     matches = _Matches(stored_blocks if comparable else ())
     retitled = stored is not None and stored.title != title
     kept: list[KeptBlock] = []
@@ -168,7 +171,6 @@ def plan_note(
         if block.block_id not in removed
         for one in block.passage_uids
     }
-    dated = note_date(note, file.path)
     return NoteChange(
         note_id=stored.note_id if stored else None,
         uid=uid,

@@ -17,9 +17,9 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Literal
 
-from ingest.disk import FileStat, is_valid_name, printable
+from ingest.disk import is_valid_name, printable
 from ingest.encoding import decode
-from recalld.records import Problem
+from recalld.records import FileStat, Problem
 
 __all__ = ["FileStat", "NoteText", "Unread", "UnreadReason", "hash_content", "read_note", "stat_of"]
 

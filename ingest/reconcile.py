@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ingest.disk import FileStat, RootIdentity, Scope, Walk, parents_of
-from recalld.records import NoteId
+from ingest.disk import RootIdentity, Scope, Walk, parents_of
+from recalld.records import FileStat, NoteId
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

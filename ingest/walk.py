@@ -13,7 +13,6 @@ import stat
 from pathlib import Path
 
 from ingest.disk import (
-    FileStat,
     RootIdentity,
     Scope,
     Skipped,
@@ -25,6 +24,7 @@ from ingest.disk import (
 )
 from ingest.ignore import NOTE_SUFFIXES, RULES_NAME, IgnoreRules
 from ingest.reader import stat_of
+from recalld.records import FileStat
 
 _WHOLE = Scope()
 _GONE = (FileNotFoundError, NotADirectoryError)

@@ -70,6 +70,17 @@ class DateInterval:
     last: date
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileStat:
+    """What tells one state of a file from another without reading it. Sizes in bytes."""
+
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    device: int
+
+
 # ---------------------------------------------------------------- a note, parsed
 
 

@@ -14,6 +14,7 @@ from recalld.records import (
     Category,
     DateInterval,
     Entity,
+    FileStat,
     Lines,
     NoteId,
     NoteLink,
@@ -22,16 +23,6 @@ from recalld.records import (
     RootId,
     StatementId,
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FileStat:
-    """What tells cheaply that a file may have changed; times in nanoseconds since 1970."""
-
-    size: int
-    mtime_ns: int
-    ctime_ns: int
-    inode: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +36,12 @@ class StoredNote:
     said_title: str
     content_hash: bytes
     extractor: str
-    stat: FileStat
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+    inode: int
+    # The day it says it is from.
+    dated: date | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,13 +7,12 @@ again changes nothing.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
-from recalld.records import BlockId, NoteId, RootId
+from recalld.records import BlockId, FileStat, NoteId, RootId
 from recalld.store.changes import (
-    FileStat,
     KeptBlock,
     NewBlock,
     NewPassage,
@@ -80,42 +79,32 @@ class NoteWriter:
             relink(self._connection, change.root_id, {name_key(change.path)})
         return note_id
 
-    def move(
-        self,
-        note_id: NoteId,
-        path: str,
-        title: str,
-        stat: FileStat,
-        words: Iterable[tuple[int, str]],
-    ) -> None:
-        """Gives a note another path; its blocks, facts and vectors stay.
-
-        `words` are those of its passages where the title changed, as (passage id, words).
-        """
+    def move(self, paths: Mapping[NoteId, str]) -> None:
+        """Gives notes other paths, all at once, so that two may swap; their content stays."""
         with translated(), self._connection:
-            root_id, old = execute(
-                self._connection, "SELECT root_id, path FROM note WHERE id = ?", (note_id,)
-            )[0]
-            execute(
-                self._connection,
-                "UPDATE note SET path = :path, name_key = :key, title = :title, size = :size,"
-                " mtime_ns = :mtime_ns, ctime_ns = :ctime_ns, inode = :inode WHERE id = :id",
-                {
-                    "path": path,
-                    "key": name_key(path),
-                    "title": title,
-                    "id": note_id,
-                    **asdict(stat),
-                },
-            )
-            self._reword(words)
-            own = execute(
-                self._connection,
-                "SELECT name_key FROM note_link WHERE from_note = ?",
-                (note_id,),
-            )
-            keys = {name_key(old), name_key(path), *(row[0] for row in own)}
-            relink(self._connection, root_id, keys)
+            for note_id in paths:
+                execute(
+                    self._connection,
+                    "UPDATE note SET path = '/moving/' || id WHERE id = ?",
+                    (note_id,),
+                )
+            for note_id, path in paths.items():
+                self._move_one(note_id, path)
+
+    def _move_one(self, note_id: NoteId, path: str) -> None:
+        root_id, old_key = execute(
+            self._connection, "SELECT root_id, name_key FROM note WHERE id = ?", (note_id,)
+        )[0]
+        execute(
+            self._connection,
+            "UPDATE note SET path = ?, name_key = ? WHERE id = ?",
+            (path, name_key(path), note_id),
+        )
+        targets = execute(
+            self._connection, "SELECT name_key FROM note_link WHERE from_note = ?", (note_id,)
+        )
+        keys = {old_key, name_key(path), *(row[0] for row in targets)}
+        relink(self._connection, root_id, keys)
 
     def touch(self, note_id: NoteId, stat: FileStat) -> None:
         """Records a new stat of an unchanged file."""
@@ -124,7 +113,7 @@ class NoteWriter:
                 self._connection,
                 "UPDATE note SET size = :size, mtime_ns = :mtime_ns, ctime_ns = :ctime_ns,"
                 " inode = :inode WHERE id = :id",
-                {"id": note_id, **asdict(stat)},
+                {"id": note_id, **_columns(stat)},
             )
 
     def remove(self, note_id: NoteId, now_ms: int) -> None:
@@ -158,7 +147,7 @@ class NoteWriter:
             "dated": change.dated.isoformat() if change.dated else None,
             "changed_at": change.changed_at_ms,
             "problems": json.dumps([asdict(problem) for problem in change.problems]),
-            **asdict(change.stat),
+            **_columns(change.stat),
         }
         columns = ", ".join(values)
         if change.note_id is None:
@@ -351,3 +340,13 @@ class NoteWriter:
                 "INSERT OR IGNORE INTO note_tag (note_id, tag, shown) VALUES (?, ?, ?)",
                 (note_id, tag.casefold(), tag),
             )
+
+
+def _columns(stat: FileStat) -> dict[str, int]:
+    """The part of a stat that the note's row keeps; the device is the root's."""
+    return {
+        "size": stat.size,
+        "mtime_ns": stat.mtime_ns,
+        "ctime_ns": stat.ctime_ns,
+        "inode": stat.inode,
+    }

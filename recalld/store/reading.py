@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import Any
 
 from recalld.records import BlockId, BlockKind, FactId, Lines, NoteId, RootId, StatementId
-from recalld.store.changes import FileStat, StoredBlock, StoredNote
+from recalld.store.changes import StoredBlock, StoredNote
 from recalld.store.connection import Connection, execute
 
 _NOTE = (
     "SELECT id, uid, path, title, said_title, content_hash, extractor, size, mtime_ns, ctime_ns,"
-    " inode FROM note"
+    " inode, dated FROM note"
 )
 
 
@@ -24,7 +25,11 @@ def _stored_note(row: tuple[Any, ...]) -> StoredNote:
         said_title=row[4],
         content_hash=row[5],
         extractor=row[6],
-        stat=FileStat(size=row[7], mtime_ns=row[8], ctime_ns=row[9], inode=row[10]),
+        size=row[7],
+        mtime_ns=row[8],
+        ctime_ns=row[9],
+        inode=row[10],
+        dated=date.fromisoformat(row[11]) if row[11] else None,
     )
 
 
@@ -80,17 +85,6 @@ def blocks_of_note(connection: Connection, note_id: NoteId) -> list[StoredBlock]
         )
         for row in rows
     ]
-
-
-def passages_of_note(connection: Connection, note_id: NoteId) -> list[tuple[int, int]]:
-    """(block ordinal, passage id) of a note's passages in order."""
-    rows = execute(
-        connection,
-        "SELECT ordinal, passage.id FROM passage JOIN block ON block.id = block_id"
-        " WHERE passage.note_id = ? ORDER BY position",
-        (note_id,),
-    )
-    return [(row[0], row[1]) for row in rows]
 
 
 def undecided_facts(connection: Connection, limit: int) -> list[tuple[FactId, StatementId, bytes]]:

@@ -1,0 +1,372 @@
+"""Keeps the index equal to one root: looks at the disk, decides, and writes note by note.
+
+The order is always the same: walk, reconcile, recognise what moved, take in what changed, let go of what is gone. A
+look is a generator, so that a hint can be served between two notes of a long scan. Each note is judged by what the
+store knows when its turn comes, so interleaved looks are safe and a repeated one changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from ingest.blocks import parse_note
+from ingest.disk import RootIdentity, Scope, Walk
+from ingest.ignore import IgnoreRules
+from ingest.plan import NoteFile, note_date, plan_note, spoken_date
+from ingest.reader import NoteText, Unread, read_note
+from ingest.reconcile import (
+    DeletionGuard,
+    KnownNote,
+    Plan,
+    RootState,
+    match_arrivals,
+    reconcile,
+)
+from ingest.rules import RULES_VERSION, extract_note
+from ingest.walk import root_identity, walk
+from recalld.records import NoteId, RootId
+from recalld.store.changes import StoredNote
+from recalld.store.connection import Database
+from recalld.store.reading import blocks_of_note, meta, note_at, notes_of_root, root_named
+from recalld.store.reading import root_identity as stored_identity
+from recalld.store.writers import Writes
+
+# Deletions within this time count as one.
+_RECENT_S = 60.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeeperOptions:
+    """How a root is kept, from the settings."""
+
+    max_note_bytes: int
+    empty_grace_s: float
+    mass_deletion_count: int
+    mass_deletion_share: float
+    deletion_grace_s: float
+    # recalld's own folders, which are never notes.
+    own_paths: tuple[Path, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RootReport:
+    """What `status` tells of a root."""
+
+    state: Literal["ok", "unavailable", "held"]
+    # Why it is not ok, in a sentence, with what to do; None when it is.
+    hint: str | None
+    held: int
+    unreadable: tuple[tuple[str, str], ...]
+    skipped: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """One step of a look: what became of a path."""
+
+    path: str
+    outcome: Literal["taken", "unchanged", "moved", "gone", "waiting", "unread"]
+    # Notes of this look that still wait for their turn.
+    left: int = 0
+
+
+_REASONS = {
+    "missing": "the folder is not there",
+    "unreadable": "the folder can't be read",
+    "empty": "the folder is empty and may be another one than before",
+    "replaced": "the folder is another one than before",
+    "mass_deletion": "many notes are missing at once",
+}
+
+
+class RootKeeper:
+    """One root and its notes in the store. Used from the ingest thread only; `report` from any."""
+
+    def __init__(
+        self,
+        *,
+        name: str,
+        path: Path,
+        database: Database,
+        writes: Writes,
+        options: KeeperOptions,
+        now: Callable[[], float],
+        new_uid: Callable[[], str],
+        retry: Callable[[str], None],
+    ) -> None:
+        """`now` gives seconds since 1970; `retry` asks for another look at a path a little later."""
+        self.name = name
+        self.path = path
+        self._database = database
+        self._writes = writes
+        self._options = options
+        self._now = now
+        self._new_uid = new_uid
+        self._retry = retry
+        self._rules: IgnoreRules | None = None
+        self._unread: dict[str, str] = {}
+        self._skipped: tuple[tuple[str, str], ...] = ()
+        self._unlisted: tuple[str, ...] = ()
+        self._empty_since: dict[str, float] = {}
+        self._removed_at: deque[float] = deque()
+        self._plan = Plan()
+        self._confirmed = False
+        self.root_id = self._ensure_root()
+
+    def _ensure_root(self) -> RootId:
+        with self._database.reader() as connection:
+            known = root_named(connection, self.name)
+            device, inode = stored_identity(connection, known) if known else (None, None)
+        return self._writes.call(
+            lambda writers: writers.notes.put_root(self.name, self.path, device, inode)
+        )
+
+    def confirm_deletions(self) -> None:
+        """Lets the next whole look carry out a held mass deletion."""
+        self._confirmed = True
+
+    def report(self) -> RootReport:
+        """What is known of the root since the last look."""
+        plan = self._plan
+        hint = _REASONS.get(plan.reason or "")
+        if hint and plan.held:
+            hint = (
+                f"{hint}: {len(plan.held)} notes are kept; if they were deleted on purpose run"
+                f" `recalld sync --confirm-deletions {self.name}`"
+            )
+        unlisted = tuple((path or ".", "can't be listed") for path in self._unlisted)
+        return RootReport(
+            state=plan.root_state,
+            hint=hint,
+            held=len(plan.held),
+            unreadable=(*unlisted, *sorted(self._unread.items())),
+            skipped=self._skipped,
+        )
+
+    def look(self, paths: frozenset[str] | None, *, full: bool = False) -> Iterator[Looked]:
+        """Makes the index equal to the root, or to `paths` and what lies below them.
+
+        Args:
+            paths: Relative to the root; None = all of it.
+            full: Read every file instead of trusting size and times.
+        """
+        rules = self._current_rules(paths)
+        if paths is not None and any(rules.makes_rules(path) for path in paths):
+            paths = None
+        scope = Scope() if paths is None else Scope.of(paths)
+        seen = walk(self.path, rules, scope=scope)
+        known = self._known()
+        root = RootState(stored=self._stored_identity(), present=root_identity(self.path))
+        guard = self._guard()
+        plan = reconcile(
+            {path: _known_note(note) for path, note in known.items()},
+            seen,
+            scope=scope,
+            trust_stat=not full,
+            guard=guard,
+            root=root,
+        )
+        plan = self._recognise(plan, known, scope, guard, root)
+        self._remember(plan, seen, scope)
+        yield from self._move(plan)
+        outdated = (
+            path
+            for path, note in known.items()
+            if note.extractor != RULES_VERSION and path in seen.files
+        )
+        changed = dict.fromkeys((*plan.changed, *outdated))
+        left = len(changed)
+        for path in sorted(changed, key=lambda one: _turn(one, seen)):
+            left -= 1
+            yield replace(self._take(path), left=left)
+        yield from self._let_go(plan)
+        if paths is None:
+            self._finish_whole(plan, root.present)
+
+    def _current_rules(self, paths: frozenset[str] | None) -> IgnoreRules:
+        if self._rules is None or paths is None or any(map(self._rules.makes_rules, paths)):
+            self._rules = IgnoreRules.load(self.path, self._options.own_paths)
+        return self._rules
+
+    def _known(self) -> dict[str, StoredNote]:
+        with self._database.reader() as connection:
+            return notes_of_root(connection, self.root_id)
+
+    def _stored_identity(self) -> RootIdentity | None:
+        with self._database.reader() as connection:
+            device, inode = stored_identity(connection, self.root_id)
+        if device is None or inode is None:
+            return None
+        return RootIdentity(device=device, inode=inode)
+
+    def _guard(self) -> DeletionGuard:
+        now = self._now()
+        while self._removed_at and self._removed_at[0] < now - _RECENT_S:
+            self._removed_at.popleft()
+        with self._database.reader() as connection:
+            since = meta(connection, f"held_since/{self.name}")
+        return DeletionGuard(
+            count=self._options.mass_deletion_count,
+            share=self._options.mass_deletion_share,
+            recent=len(self._removed_at),
+            confirmed=self._confirmed,
+            grace_over=bool(since) and now - float(since or 0) > self._options.deletion_grace_s,
+        )
+
+    def _recognise(
+        self,
+        plan: Plan,
+        known: Mapping[str, StoredNote],
+        scope: Scope,
+        guard: DeletionGuard,
+        root: RootState,
+    ) -> Plan:
+        """The plan with missing notes found again among the new files, by content."""
+        if not (plan.arrived and (plan.gone or plan.held)):
+            return plan
+        hashes = {}
+        for path in plan.arrived:
+            text = read_note(self.path, path, max_bytes=self._options.max_note_bytes)
+            if isinstance(text, NoteText):
+                hashes[path] = text.content_hash
+        return match_arrivals(
+            plan,
+            {path: _known_note(note) for path, note in known.items()},
+            hashes,
+            scope=scope,
+            guard=guard,
+            root=root,
+        )
+
+    def _remember(self, plan: Plan, seen: Walk, scope: Scope) -> None:
+        if scope.prefixes is not None:
+            if plan.root_state != "ok":
+                self._plan = plan
+            return
+        self._plan = plan
+        self._unlisted = seen.unreadable
+        self._skipped = tuple((one.path_printable, one.reason) for one in seen.skipped)
+        self._unread = {path: why for path, why in self._unread.items() if path in seen.files}
+
+    def _move(self, plan: Plan) -> Iterator[Looked]:
+        if not plan.moved:
+            return
+        paths = {move.note_id: move.new for move in plan.moved}
+        self._writes.call(lambda writers: writers.notes.move(paths))
+        for move in plan.moved:
+            self._take(move.new, moved=True)
+            yield Looked(path=move.new, outcome="moved")
+
+    def _take(self, path: str, *, moved: bool = False) -> Looked:
+        """Reads one note and writes what changed."""
+        text = read_note(self.path, path, max_bytes=self._options.max_note_bytes)
+        if isinstance(text, Unread):
+            return self._unreadable(path, text)
+        self._unread.pop(path, None)
+        with self._database.reader() as connection:
+            stored = note_at(connection, self.root_id, path)
+            blocks = blocks_of_note(connection, stored.note_id) if stored else []
+        if stored and stored.content_hash == text.content_hash and not moved:
+            self._empty_since.pop(path, None)
+            if stored.extractor == RULES_VERSION:
+                return self._untouched(path, stored, text)
+        if blocks and not text.text.strip() and self._may_be_halfway(path):
+            return Looked(path=path, outcome="waiting")
+        self._empty_since.pop(path, None)
+        parsed = parse_note(text.text)
+        dated = note_date(parsed, path)
+        extracted = extract_note(parsed, note_date=spoken_date(dated, text.stat))
+        change = plan_note(
+            stored=stored,
+            stored_blocks=blocks,
+            file=NoteFile(
+                root_id=self.root_id,
+                path=path,
+                content_hash=text.content_hash,
+                stat=text.stat,
+                problems=text.problems,
+            ),
+            note=parsed,
+            blocks=extracted,
+            extractor=RULES_VERSION,
+            new_uid=self._new_uid(),
+            now_ms=int(self._now() * 1000),
+        )
+        self._writes.call(lambda writers: writers.notes.apply(change))
+        return Looked(path=path, outcome="taken")
+
+    def _unreadable(self, path: str, unread: Unread) -> Looked:
+        if unread.reason == "changed_while_reading":
+            self._retry(path)
+            return Looked(path=path, outcome="waiting")
+        if unread.reason != "missing":
+            self._unread[path] = unread.message
+        return Looked(path=path, outcome="unread")
+
+    def _untouched(self, path: str, stored: StoredNote, text: NoteText) -> Looked:
+        known = (stored.size, stored.mtime_ns, stored.ctime_ns, stored.inode)
+        found = (text.stat.size, text.stat.mtime_ns, text.stat.ctime_ns, text.stat.inode)
+        if known != found:
+            self._writes.call(lambda writers: writers.notes.touch(stored.note_id, text.stat))
+        return Looked(path=path, outcome="unchanged")
+
+    def _may_be_halfway(self, path: str) -> bool:
+        """Whether an emptied note may be a save that has not written yet; it is looked at again."""
+        since = self._empty_since.setdefault(path, self._now())
+        if self._now() - since >= self._options.empty_grace_s:
+            return False
+        self._retry(path)
+        return True
+
+    def _let_go(self, plan: Plan) -> Iterator[Looked]:
+        if not plan.gone:
+            return
+        paths = {note.note_id: path for path, note in self._known().items()}
+        for note_id in plan.gone:
+            path = paths.get(note_id)
+            if path is None or os.path.lexists(self.path / path):
+                continue
+            self._forget(note_id)
+            yield Looked(path=path, outcome="gone")
+
+    def _forget(self, note_id: NoteId) -> None:
+        now_ms = int(self._now() * 1000)
+        self._writes.call(lambda writers: writers.notes.remove(note_id, now_ms))
+        self._removed_at.append(self._now())
+
+    def _finish_whole(self, plan: Plan, present: RootIdentity | None) -> None:
+        self._confirmed = False
+        held = f"held_since/{self.name}"
+        if plan.root_state == "ok" and present is not None:
+            self._writes.call(
+                lambda writers: writers.notes.put_root(
+                    self.name, self.path, present.device, present.inode
+                )
+            )
+        with self._database.reader() as connection:
+            since = meta(connection, held)
+        wanted = since or str(self._now()) if plan.root_state == "held" else ""
+        if wanted != (since or ""):
+            self._writes.call(lambda writers: writers.put_meta(held, wanted))
+
+
+def _known_note(note: StoredNote) -> KnownNote:
+    return KnownNote(
+        note_id=note.note_id,
+        size=note.size,
+        mtime_ns=note.mtime_ns,
+        ctime_ns=note.ctime_ns,
+        inode=note.inode,
+        content_hash=note.content_hash,
+    )
+
+
+def _turn(path: str, seen: Walk) -> tuple[bool, int, str]:
+    """Big files last, then the most recently written first."""
+    found = seen.files.get(path)
+    return (found is not None and found.size > 200_000, -(found.mtime_ns if found else 0), path)
