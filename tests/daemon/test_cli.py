@@ -15,6 +15,7 @@ from click.testing import CliRunner
 
 import recalld
 from daemon.cli import cli
+from daemon.lock import InstanceLock
 from tests.daemon.fakes import FOUND, HIT, NOTHING, STATUS, FakeDaemon
 
 RESULTS = {
@@ -318,6 +319,21 @@ def process(*words: str, **options) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("name", ["memory", "link"])
+def test_second_daemon_on_a_data_folder_exits_4_and_names_the_first(place, name):
+    (place / "memory").mkdir()
+    (place / "link").symlink_to("memory")
+    (place / "notes").mkdir()
+    data = ("--data", str(place / name), "--socket", str(place / "another.sock"))
+    with InstanceLock(place / "memory"):
+        done = process("run", str(place / "notes"), *data)
+    assert done.returncode == 4
+    assert f"(process {os.getpid()})" in done.stderr
+    assert "hint: " in done.stderr
+    assert sorted(each.name for each in (place / "memory").iterdir()) == ["lock"]
+
+
+@pytest.mark.slow
 def test_recall_asks_without_the_daemons_weight(daemon):
     report = "import sys; from daemon.cli import cli; cli(['recall', 'x'], standalone_mode=False); print(*sys.modules)"
     done = subprocess.run(
@@ -366,11 +382,6 @@ def test_reader_that_goes_away_is_no_failure(daemon):
 
 @pytest.mark.slow
 def test_bug_is_one_line_and_never_a_traceback(daemon):
-    answering(
-        daemon,
-        "recall",
-        {**FOUND, "hits": [{**HIT, "source": {"path": "a", "lines": [None, None]}}]},
-    )
     broken = (
         "import daemon.cli as c; c.cli.commands['status'].callback = lambda **_: 1 / 0; c.main()"
     )

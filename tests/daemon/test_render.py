@@ -124,6 +124,7 @@ def test_long_list_of_problems_is_cut_and_counted():
     assert "and 15 more unreadable" in shown
 
 
+@pytest.mark.slow
 @given(st.dictionaries(st.sampled_from(list(STATUS)), anything))
 def test_status_of_another_version_is_shown_as_far_as_it_goes(changes):
     assert "state" in text(render.status_lines({**STATUS, **changes}))
