@@ -49,16 +49,26 @@ class Sentence:
     text: str
     # Relative to the block, as all lines here.
     lines: Lines
+    # The same as written, where links still show their targets.
+    source: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StatementDraft:
     """A statement before anything is read out of it."""
 
+    # Starts with `prefix`.
     text: str
     lines: Lines
     unit: Unit
     sentences: tuple[Sentence, ...]
+    # The parents of a list item and the mark of a task that is over: `Home › [x] `.
+    prefix: str = ""
+
+    @property
+    def source(self) -> str:
+        """Its sentences as written."""
+        return " ".join(sentence.source for sentence in self.sentences)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,14 +169,16 @@ def _place_statements(unit: Unit, source: _Source) -> Iterator[_Placed]:
 
 def _place_prose(unit: Unit, source: _Source) -> Iterator[_Placed]:
     plain = strip_markup(source.text[unit.start : unit.end], offset=unit.start)
-    prefix = "".join(
-        f"{parent} " if parent.endswith((":", "：")) else f"{parent} › " for parent in unit.parents
-    )
+    prefix = _prefix(unit)
     first = True
     for groups in _statement_groups(plain.text):
         spans = [(plain.source(a), plain.source(b - 1) + 1) for a, b in groups]
         sentences = tuple(
-            Sentence(text=squeeze(plain.text[a:b]), lines=source.lines(*span))
+            Sentence(
+                text=squeeze(plain.text[a:b]),
+                lines=source.lines(*span),
+                source=source.text[slice(*span)],
+            )
             for (a, b), span in zip(groups, spans, strict=True)
         )
         text = prefix + squeeze(plain.text[groups[0][0] : groups[-1][1]])
@@ -175,17 +187,25 @@ def _place_prose(unit: Unit, source: _Source) -> Iterator[_Placed]:
             lines=source.lines(spans[0][0], spans[-1][1]),
             unit=unit,
             sentences=sentences,
+            prefix=prefix,
         )
         start = source.line_start(unit.start) if first else spans[0][0]
         first = False
         yield _Placed(start, draft)
 
 
+def _prefix(unit: Unit) -> str:
+    parents = (f"{p} " if p.endswith((":", "：")) else f"{p} › " for p in unit.parents)
+    return "".join(parents) + (f"[{unit.task}] " if unit.is_closed else "")
+
+
 def _place_cells(unit: Unit, source: _Source) -> Iterator[_Placed]:
     text = "; ".join(f"{head}: {cell}" if head else cell for head, cell in unit.cells)
     if text:
         lines = source.lines(unit.start, unit.end)
-        draft = StatementDraft(text=text[:PASSAGE_LENGTH], lines=lines, unit=unit, sentences=())
+        text = text[:PASSAGE_LENGTH]
+        told = Sentence(text=text, lines=lines, source=source.text[unit.start : unit.end])
+        draft = StatementDraft(text=text, lines=lines, unit=unit, sentences=(told,))
         yield _Placed(source.line_start(unit.start), draft)
 
 

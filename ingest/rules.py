@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from datetime import date
 
+from ingest.entities import collect_names
+from ingest.facts import NoteContext, find_facts
 from ingest.passages import PassageDraft, split_block
 from recalld.records import (
     Block,
@@ -35,11 +37,15 @@ def extract_note(
 
     Args:
         note: The note, parsed.
-        note_date: The day that relative dates count from; None leaves them unread.
+        note_date: The day that relative dates count from; None = the note's own date, and where
+            it has none, such dates are left unread.
         known_names: Names of entities met in other notes.
     """
+    if note_date is None:
+        note_date = note.date
     drafts = _drop_told_headings(note.blocks, [split_block(block) for block in note.blocks])
     lead_ins = _lead_ins(note.blocks, drafts)
+    context = NoteContext(note_date=note_date, names=_names(drafts) | known_names)
     return tuple(
         ExtractedBlock(
             block=block,
@@ -49,7 +55,9 @@ def extract_note(
                     text=passage.text,
                     lines=passage.lines,
                     statements=tuple(
-                        ExtractedStatement(text=draft.text, lines=draft.lines)
+                        ExtractedStatement(
+                            text=draft.text, lines=draft.lines, facts=find_facts(draft, context)
+                        )
                         for draft in passage.statements
                     ),
                 )
@@ -57,6 +65,18 @@ def extract_note(
             ),
         )
         for block, passages, lead_in in zip(note.blocks, drafts, lead_ins, strict=True)
+    )
+
+
+def _names(drafts: list[tuple[PassageDraft, ...]]) -> frozenset[str]:
+    """Names that the note's own sentences show to be names; code and titles show none."""
+    return collect_names(
+        sentence.text
+        for passages in drafts
+        for passage in passages
+        for draft in passage.statements
+        if draft.unit.kind in ("prose", "item")
+        for sentence in draft.sentences
     )
 
 

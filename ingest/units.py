@@ -30,7 +30,7 @@ _FIELD_ITEM = re.compile(r"\s*-\s+(?P<value>.*)$")
 # Said elsewhere (title, date, tags), or about the file's life and looks rather than its matter.
 _SILENT_KEYS = frozenset(
     """
-    title date tags tag aliases alias cssclass cssclasses created updated modified lastmod published
+    title date tags tag categories category aliases alias cssclass cssclasses created updated modified lastmod published
     publish permalink id uid uuid layout draft slug template position weight nav_order sidebar
     sidebar_position sidebar_label draft toc image cover banner banner_y math
     """.split()  # noqa: SIM905 - a word list is read more easily as text
@@ -51,6 +51,16 @@ class Unit:
     task: str = ""
     # Of a row: (column head, cell), without markup; empty cells are left out.
     cells: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is a task still to do; the marks that some editors add (`/`, `>`) leave it so."""
+        return bool(self.task) and not self.is_closed
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it is a task that is done or cancelled."""
+        return self.task in ("x", "X", "-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +116,8 @@ class _Scan:
         # Open list items: indentation of the bullet, and its label once known.
         self._open: list[tuple[int, str]] = []
         self._task = ""
+        # The term that definitions below it explain.
+        self._term = ""
 
     def units(self) -> Iterator[Unit]:
         at = 0
@@ -132,22 +144,30 @@ class _Scan:
             start += bullet.end()
         elif callout := _CALLOUT.match(first.text):
             start += callout.end()
+        elif self._lists and (definition := _DEFINITION.match(first.text)):
+            start += definition.end()
+            kind = "item"
         end_at = at + 1
         while end_at < len(self._lines) and not self._interrupts(end_at):
             end_at += 1
         pieces = self._deliberate_lines(at, end_at, start)
+        parents = self._parents()
+        if kind == "item" and bullet is None and self._term:
+            parents = (*parents, shorten(self._term))
         units = [
             Unit(
                 kind=kind if n == 0 else "prose",
                 start=a,
                 end=b,
-                parents=self._parents(),
+                parents=parents,
                 task=self._task,
             )
             for n, (a, b) in enumerate(pieces)
         ]
         self._label(pieces)
         self._task = ""
+        if kind == "prose" and pieces:
+            self._term = self._told(pieces[-1])
         return end_at, units
 
     def _enter(self, line: _Line) -> UnitKind:
@@ -167,11 +187,14 @@ class _Scan:
         """The last paragraph of a list item says what stands below it."""
         if not self._open or not pieces:
             return
-        text = squeeze(strip_markup(self._source[pieces[-1][0] : pieces[-1][1]]).text)
+        text = self._told(pieces[-1])
         if len(text) > _PARENT_LENGTH and text.endswith((":", "：")):
             text = re.split(r"(?<=[.!?。！？])\s*", text)[-1] or text
             text = text if len(text) <= _PARENT_LENGTH else shorten(text) + ":"
         self._open[-1] = (self._open[-1][0], shorten(text))
+
+    def _told(self, span: tuple[int, int]) -> str:
+        return squeeze(strip_markup(self._source[slice(*span)]).text)
 
     def _interrupts(self, at: int) -> bool:
         line = self._lines[at]
@@ -188,11 +211,15 @@ class _Scan:
         """Spans of a paragraph, parted where its writer, not a line length, ended a line."""
         lines = self._lines[at:end_at]
         width = max(len(line.text) for line in lines)
+        free = all(_begins_anew(line.text) for line in lines[1:])
         spans: list[tuple[int, int]] = []
         for line, following in pairwise(lines):
-            if _breaks(line.text, following.text, width, self._source, line):
-                spans.append((start, line.start + len(line.text)))
-                start = following.start
+            end = line.start + len(line.text)
+            hard = self._source[end : end + 2] == "  " or line.text.endswith("\\")
+            if hard or (free and _has_room(line.text, following.text, width)):
+                if _is_closed(self._source[start:end]):
+                    spans.append((start, end))
+                    start = following.start
         spans.append((start, lines[-1].start + len(lines[-1].text)))
         return [(a, b) for a, b in spans if self._source[a:b].strip()]
 
@@ -255,15 +282,20 @@ def _lines(source: str) -> Iterator[_Line]:
         at += len(raw)
 
 
-def _breaks(line: str, following: str, width: int, source: str, at: _Line) -> bool:
-    """Whether the writer ended this line on purpose: the next word would have fitted."""
-    end = at.start + len(line)
-    if source[end : end + 2] == "  " or line.endswith("\\"):
-        return True
-    if following[:1].islower() or line.endswith((",", "、", "，", ";", "-", "(")):
+def _begins_anew(line: str) -> bool:
+    """Whether a line could begin a sentence: a small letter in just one line shows wrapped prose."""
+    return not line[:1].islower() and line[:1] not in "`[(*_<"
+
+
+def _has_room(line: str, following: str, width: int) -> bool:
+    """Whether the next line's first word would have fitted, so that the writer ended this one."""
+    if line.endswith((",", "、", "，", ";", "-", "(", "–", "—")):
         return False
-    word = following.split(maxsplit=1)[0]
-    return len(line) + 1 + min(len(word), 20) < width * 0.8
+    return len(line) + 1 + min(len(following.split(maxsplit=1)[0]), 20) < width * 0.8
+
+
+def _is_closed(text: str) -> bool:
+    return text.count("[") == text.count("]") and text.count("`") % 2 == 0
 
 
 def _fence(source: str) -> Unit:
