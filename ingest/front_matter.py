@@ -34,7 +34,7 @@ _YAML_FAILURES = (
 )
 _KEY_LINE = re.compile(r"[\"']?([^\W\d][\w .-]{0,60}?)[\"']?[ \t]*:(?:[ \t]+(.*))?$")
 _ITEM_LINE = re.compile(r"[ \t]*-[ \t]+(.*)$")
-_ISO_DAY = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})(?!\d)|(\d{4})(\d{2})(\d{2})(?!\d)")
+_ISO_DAY = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)|(\d{4})(\d{2})(\d{2})(?!\d)")
 _TEMPLATE = re.compile(r"\{\{.*\}\}|<%.*%>")
 _NULLS = frozenset(("", "~", "null", "Null", "NULL"))
 _SPELLINGS = {"tag": "tags", "alias": "aliases"}

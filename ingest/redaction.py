@@ -7,35 +7,32 @@ beyond the quotes and stars that people put round a value.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 MASK = "[redacted]"
 
-_WORDS_FOR_IT = (
-    "password|passwd|passphrase|passcode|pwd|passwort|kennwort|wachtwoord|mot de passe|contraseña|senha|lösenord"
-    "|adgangskode|passord|salasana|hasło|heslo|parola|şifre|пароль|סיסמה|סיסמא|كلمة المرور|كلمة السر|पासवर्ड|mật khẩu"
-    "|密码|密碼|口令|パスワード|暗証番号|비밀번호|รหัสผ่าน"
+_Rule = tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]]
+
+# fmt: off
+_STRONG_WORDS = (
+    "password", "passwd", "passphrase", "passcode", "pwd", "passwort", "kennwort", "wachtwoord", "mot de passe",
+    "contraseña", "senha", "lösenord", "adgangskode", "passord", "salasana", "hasło", "heslo", "parola", "şifre",
+    "пароль", "סיסמה", "סיסמא", "كلمة المرور", "كلمة السر", "पासवर्ड", "mật khẩu", "密码", "密碼", "口令",
+    "パスワード", "暗証番号", "비밀번호", "รหัสผ่าน",
 )
-_KEY_WORDS = (
-    r"api[_ -]?key|secret[_ -]?key|access[_ -]?key|private[_ -]?key|signing[_ -]?key"
-    r"|encryption[_ -]?key|client[_ -]?secret"
-    r"|access[_ -]?token|auth[_ -]?token|refresh[_ -]?token|bot[_ -]?token|_token|_secret|secret|token"
-)
+# fmt: on
+_WEAK_STEMS = ("key", "secret", "token")
+_WEAK_WORDS = r"(?:api|secret|access|private|signing|encryption)[_ -]?key|secret|token"
 _SPACE = r"[ \t\u00a0\u3000]{0,8}"
 _DRESS = r"[\"'`*_]{0,4}"
 _VALUE = r"\"[^\"\n]{1,200}\"|'[^'\n]{1,200}'|`[^`\n]{1,200}`|[^\s\"'`，。；、）」』]{1,300}"
 
-_ASSIGNED = re.compile(
-    rf"(?P<word>(?P<strong>{_WORDS_FOR_IT})|(?:{_KEY_WORDS}))_?[0-9]{{0,2}}"
-    rf"(?P<join>{_DRESS}{_SPACE}(?:=>|:=|[:：=]){_SPACE}\*{{0,2}}{_SPACE}|[ ](?=[^\s-]{{6,}}))"
-    rf"(?P<value>{_VALUE})",
-    re.IGNORECASE,
+_JOIN = (
+    rf"{_DRESS}{_SPACE}(?:=>|:=|[:：=]){_SPACE}\*{{0,2}}{_SPACE}[\"'`]??"
+    r"|[ ](?=[^\s-]{6,})"
 )
-_SAID = re.compile(
-    rf"(?:{_WORDS_FOR_IT}){_DRESS}{_SPACE}(?:\b(?:is|was|ist|war|lautet|est|es|era|är|è|é)\b|是|为|為|は|は、|은|는|คือ)"
-    rf"{_SPACE}(?P<value>{_VALUE})",
-    re.IGNORECASE,
-)
+_IS = r"(?:\b(?:is|was|ist|war|lautet|est|es|era|är|è|é)\b|是|为|為|は|は、|은|는|คือ)"
 _TOKEN = re.compile(
     r"(?<![A-Za-z0-9_])(?:"
     r"(?:AKIA|ASIA|AROA|AIDA|AGPA|ANPA)[A-Z0-9]{16}(?![A-Za-z0-9])"
@@ -81,11 +78,14 @@ _LINE_BREAK = re.compile(r"\r\n|\r|\n")
 
 # A value that names where the secret is, or what type it has, is not the secret.
 _STAND_IN = re.compile(
-    r"[\[<{(]|\$[\w{(]|%[\w(]|\*{3,}|\.{2,}|…|[Xx]{4,}$|_+$|[\w.]+\(|[\w.]*\b(?:environ|env|getenv|secrets|config)\b[.\[]"
-    r"|(?:required|optional|none|null|nil|true|false|undefined|string|str|text|varchar|bool|boolean|bytes|str\w*\[|"
-    r"secretstr|any)\b[,;)|]*$",
-    re.IGNORECASE,
+    r"\[[\w :'-]*(?:\]|$)|\([^()]*$|<\w[^<>]*>|<%|\{[{%]|\{\w*\}|\{$"
+    r"|\$[{(]|\$[A-Z_][A-Z0-9_]*$|%\(|%\w+%$|%[sd]$|\*{3,}|\.{2,}|…|[Xx]{4,}$|_+$|/(?:[a-z_.-]+/)+[\w.-]*$"
+    r"|[A-Za-z_][\w.]*(?:\((?:[^()]*\).*)?$|\[[^\[\]]*\])|[\w.]*\b(?:environ|env|getenv|secrets|config)\b[.\[]"
+    r"|(?i:required|optional|none|null|nil|true|false|undefined|string|str|text|varchar|bool|boolean|bytes|secretstr"
+    r"|any)\b[,;)|\]]*$"
 )
+# After these a short word is how a sentence goes on: `Password: ask the owner of it`.
+_SENTENCE_GOES_ON = re.compile(r"[ \t]+[^\W\d]+[,;:]?[ \t]+[^\W\d]+")
 
 _PAYLOAD = re.compile(
     r"(data:[^\s,;\"'()<>]{0,100}(?:;[^\s,;\"'()<>]{1,100}){0,5};base64,)[A-Za-z0-9+/=_%-]+",
@@ -107,7 +107,7 @@ def redact(text: str) -> tuple[str, int]:
     changes nothing.
     """
     text, count = _redact_keys(text)
-    for pattern, replacement in _RULES:
+    for pattern, replacement in (*_RULES, *_word_rules(text)):
         text, changed = _substitute(pattern, replacement, text)
         count += changed
     return text, count
@@ -156,17 +156,16 @@ def _mask_value(match: re.Match[str]) -> str:
 
 def _mask_assigned(match: re.Match[str]) -> str | None:
     value = match["value"].strip("\"'`*_")
-    if (
-        not value.strip(".,;:!?)]}|=>")
-        or _STAND_IN.match(value)
-        or value.startswith(("=", "/", ">"))
-    ):
+    if not value.strip(".,;:!?)]}|=>") or _STAND_IN.match(value) or value.startswith(("=", ">")):
         return None
     if match["join"] == " ":
         # `--password value` on a command line; a space alone means nothing in prose.
         is_option = match.string[max(0, match.start() - 2) : match.start()] == "--"
         return _mask_value(match) if is_option and match["strong"] else None
     if match["strong"] is None and not _looks_random(value):
+        return None
+    is_short_word = len(value) <= 5 and value.isalpha()
+    if is_short_word and _SENTENCE_GOES_ON.match(match.string, match.end()):
         return None
     return _mask_value(match)
 
@@ -224,11 +223,38 @@ def _end_of_key_body(text: str, position: int) -> int:
     return position
 
 
-_RULES: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str | None]], ...] = (
+def _word_rules(text: str) -> Iterator[_Rule]:
+    """The rules for the words that are in the text: a pattern of all of them costs more than all other rules."""
+    lowered = text.lower()
+    strong = tuple(word for word in _STRONG_WORDS if word in lowered)
+    has_weak = any(stem in lowered for stem in _WEAK_STEMS)
+    if strong or has_weak:
+        yield _assigned_pattern(strong, has_weak), _mask_assigned
+    if strong:
+        yield _said_pattern(strong), _mask_said
+
+
+@lru_cache(maxsize=64)
+def _assigned_pattern(strong: tuple[str, ...], has_weak: bool) -> re.Pattern[str]:
+    words = f"(?P<strong>{'|'.join(strong) or '(?!)'})"
+    if has_weak:
+        words += f"|(?:{_WEAK_WORDS})"
+    return re.compile(
+        rf"(?P<word>{words})_?[0-9]{{0,2}}(?P<join>{_JOIN})(?P<value>{_VALUE})", re.IGNORECASE
+    )
+
+
+@lru_cache(maxsize=64)
+def _said_pattern(strong: tuple[str, ...]) -> re.Pattern[str]:
+    words = "|".join(strong)
+    return re.compile(
+        rf"(?:{words}){_DRESS}{_SPACE}{_IS}{_SPACE}(?P<value>{_VALUE})", re.IGNORECASE
+    )
+
+
+_RULES: tuple[_Rule, ...] = (
     (_URL_LOGIN, lambda m: None if m["value"] == MASK else _mask_value(m)),
     (_TOKEN, lambda _: MASK),
     (_BEARER, _mask_value),
     (_CARD, _mask_card),
-    (_ASSIGNED, _mask_assigned),
-    (_SAID, _mask_said),
 )
