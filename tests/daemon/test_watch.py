@@ -11,9 +11,11 @@ from pathlib import Path
 import pytest
 from watchdog.observers.inotify_c import InotifyConstants, InotifyEvent, Mask, WatchDescriptor
 
+from daemon.settle import Settle
 from daemon.watch import Hint, Overflow, RootLost, Sign, Watch
 from ingest.disk import Scope
 from ingest.ignore import IgnoreRules
+from ingest.walk import walk
 
 DEADLINE_S = 10
 NOBODY = 65534
@@ -414,3 +416,39 @@ def test_open_files_are_told_from_inotify_instances(root: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     state, message, hint = done.stdout.splitlines()[0].split("|")
     assert (state, "it is 20 now" in message, "LimitNOFILE" in hint) == ("polling", True, True)
+
+
+# ---------------------------------------------------------------- with settling and walking
+
+
+@pytest.mark.slow
+def test_a_burst_of_thousands_ends_with_the_notes_on_the_disk(
+    root: Path, ears: Ears, watch: Watch
+) -> None:
+    rules = IgnoreRules.load(root)
+    watch.start()
+    for number in range(3000):
+        folder = root / f"f{number % 20}"
+        folder.mkdir(exist_ok=True)
+        (folder / f"{number}.md").write_text(str(number))
+    for number in range(500):
+        (root / f"f{number % 20}" / f"{number}.md").unlink()
+    for number in range(500, 1000):
+        old = root / f"f{number % 20}" / f"{number}.md"
+        old.rename(root / f"f{(number + 1) % 20}" / f"{number}.md")
+    heard_until_now(root, ears)
+    settle, known, now = Settle(max_paths=10_000), set(), 0.0
+    for sign in ears.signs:
+        now += 0.01
+        if isinstance(sign, Hint):
+            settle.hint_together(sign.paths, now)
+        else:
+            settle.overflow(now)
+    while (instant := settle.next_due(now)) is not None:
+        now = instant
+        due = settle.due(now)
+        scope = Scope(prefixes=due.paths)
+        known = {path for path in known if not scope.covers(path)}
+        known |= set(walk(root, rules, scope=scope).files)
+    assert known == {str(path.relative_to(root)) for path in root.rglob("*.md")}
+    assert len(known) == 2501
