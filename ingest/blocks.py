@@ -209,7 +209,8 @@ def _read_table(state: StateBlock, start: int, stop: int) -> tuple[int, ...]:
     body = _body_of(state)
     opened: tuple[int, ...] = ()
     for line in range(start, stop):
-        opened = body.add_leaf(_leaf(state, line, line + 1), first=line) or opened
+        leaf = _leaf(state, line, line + 1)
+        opened = body.add_leaf(leaf, first=line, is_table_row=True) or opened
     return opened
 
 
@@ -376,9 +377,9 @@ def _build(
 
 def _without_ids(extent: _Extent, texts: Sequence[str], body: Body) -> Sequence[str]:
     """The block's lines without Obsidian's block ids (`^abc123`)."""
-    is_last = len(texts) - 1
+    last = len(texts) - 1
     if extent.kind in _LAST_LINE_HAS_ID:
-        return [*texts[:is_last], _BLOCK_ID.sub("", texts[is_last])]
+        return [*texts[:last], _BLOCK_ID.sub("", texts[last])]
     if extent.kind not in _ANY_LINE_HAS_ID:
         return texts
     return [

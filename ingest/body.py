@@ -120,9 +120,11 @@ class Body:
         self.hide(at, end)
         return end
 
-    def add_leaf(self, leaf: Leaf, *, first: int, is_heading: bool = False) -> tuple[int, ...]:
+    def add_leaf(
+        self, leaf: Leaf, *, first: int, is_heading: bool = False, is_table_row: bool = False
+    ) -> tuple[int, ...]:
         """Reads a leaf's text; gives the source offsets of private parts that do not end in it."""
-        scan = scan_text(leaf.text)
+        scan = scan_text(leaf.text, is_table_row=is_table_row)
         for span in scan.private:
             for start, end in leaf.origin_spans(*span):
                 self.hide(start, end)

@@ -94,7 +94,10 @@ def _is_mark(line: str) -> bool:
 
 def _is_text_between_rules(header: Sequence[str]) -> bool:
     """Whether the note begins with a rule and prose: a blank line, and nothing that names a key."""
-    return not any(map(_KEY_LINE.match, header)) and any(not line.strip() for line in header)
+    if any(map(_KEY_LINE.match, header)):
+        return False
+    blank_count = sum(not line.strip() for line in header)
+    return 0 < blank_count < len(header)
 
 
 def _find_unclosed(lines: Sequence[str]) -> tuple[Problem, ...]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 Span = tuple[int, int]
 
 _SPECIAL = re.compile(r"\\[!-/:-@\[-`{-~]|`+|<!--|%%")
+_CELL_END = re.compile(r"(?<!\\)\|")
 _BACKTICKS = re.compile(r"`+")
 
 _LINE_START = re.compile(r"(?:\A|(?<=\n))(?:[ \t>]|[-*+][ \t]|\d{1,9}[.)][ \t]|\[.\][ \t])*\Z")
@@ -54,8 +55,11 @@ class Scan:
     open_at: tuple[int, ...]
 
 
-def scan_text(text: str, *, has_code_spans: bool = True) -> Scan:
-    """Code spans and private parts of one leaf block's text, the leftmost winning; linear in its length."""
+def scan_text(text: str, *, has_code_spans: bool = True, is_table_row: bool = False) -> Scan:
+    """Code spans and private parts of one leaf block's text, the leftmost winning; linear in its length.
+
+    In a table row no code span goes from one cell to the next; a private part may.
+    """
     code: list[Span] = []
     private: list[Span] = []
     open_at: list[int] = []
@@ -66,7 +70,7 @@ def scan_text(text: str, *, has_code_spans: bool = True) -> Scan:
         position = match.end()
         if mark[0] == "`":
             end = _end_of_code(closers.get(len(mark), []), position, len(mark))
-            if end is not None:
+            if end is not None and not (is_table_row and _CELL_END.search(text, start, end)):
                 code.append((start, end))
                 position = end
         elif mark in ("<!--", "%%"):

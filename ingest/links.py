@@ -72,12 +72,12 @@ def find_links(
         if link is not None:
             found.append((match.start(), link))
     prose = blank(prose, spans)
-    taken = 0
+    taken = range(0)
     for pair in _iter_bracketed(prose):
         destination, end = _find_destination(prose, pair, references)
-        if destination is None or pair.start < taken <= pair.end:
+        if destination is None or pair.start in taken:
             continue
-        taken = end
+        taken = range(pair.start, end)
         spans.append((pair.end, end) if end > pair.end else (pair.start, pair.end))
         label = " ".join(text[pair.label_start : pair.end - 1].split())
         link = _read_markdown(destination, label, is_image=pair.is_image, line=line_at(pair.start))
@@ -98,8 +98,13 @@ def _read_wikilink(inner: str, *, is_embed: bool, line: int) -> NoteLink | None:
     target, fragment = target.strip(), fragment.strip()
     if not (target or fragment) or _WEB_WITH_HOST.match(target) or _is_file(target, is_embed):
         return None
-    kind = "embed" if is_embed else "wikilink"
-    return NoteLink(kind=kind, target=target, fragment=fragment, label=label.strip(), line=line)
+    return NoteLink(
+        kind="embed" if is_embed else "wikilink",
+        target=target,
+        fragment=fragment,
+        label=label.strip(),
+        line=line,
+    )
 
 
 def _is_file(target: str, is_embed: bool) -> bool:

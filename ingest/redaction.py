@@ -26,7 +26,7 @@ _WEAK_STEMS = ("key", "secret", "token")
 _WEAK_WORDS = r"(?:api|secret|access|private|signing|encryption)[_ -]?key|secret|token"
 _SPACE = r"[ \t\u00a0\u3000]{0,8}"
 _DRESS = r"[\"'`*_]{0,4}"
-_VALUE = r"\"[^\"\n]{1,200}\"|'[^'\n]{1,200}'|`[^`\n]{1,200}`|[^\s\"'`，。；、）」』]{1,300}"
+_VALUE = r"\"[^\"\r\n]{1,200}\"|'[^'\r\n]{1,200}'|`[^`\r\n]{1,200}`|[^\s\"'`，。；、）」』]{1,300}"
 
 _JOIN = (
     rf"{_DRESS}{_SPACE}(?:=>|:=|[:：=]){_SPACE}\*{{0,2}}{_SPACE}[\"'`]??"
@@ -103,8 +103,8 @@ _CONTROL = re.compile(
 def redact(text: str) -> tuple[str, int]:
     """The text with secret values masked, and how many there were.
 
-    The words round a value stay (`password: [redacted]`), and so does the number of lines. Masking a masked text
-    changes nothing.
+    The words round a value stay (`password: [redacted]`), and so does the number of lines. A mask is never taken
+    for a value again.
     """
     text, count = _redact_keys(text)
     for pattern, replacement in (*_RULES, *_word_rules(text)):

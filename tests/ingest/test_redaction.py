@@ -1,0 +1,135 @@
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.redaction import cut_payloads, drop_controls, redact
+
+SECRETS = [
+    ("password: hunter2", "password: [redacted]"),
+    ("Passwort: geheim123", "Passwort: [redacted]"),
+    ("wachtwoord = zonnebloem", "wachtwoord = [redacted]"),
+    ("mot de passe : tournesol9", "mot de passe : [redacted]"),
+    ("密码：abc123，请保密", "密码：[redacted]，请保密"),
+    ("パスワード: himitsu", "パスワード: [redacted]"),
+    ("비밀번호: bimil99", "비밀번호: [redacted]"),
+    ("รหัสผ่าน: lap123", "รหัสผ่าน: [redacted]"),
+    ("**Password:** hunter2", "**Password:** [redacted]"),
+    ("| `password`: `hunter2` |", "| `password`: `[redacted]` |"),
+    (
+        '{"password": "correct horse battery", "user": "bo"}',
+        '{"password": "[redacted]", "user": "bo"}',
+    ),
+    ("password: 'never closed", "password: '[redacted] closed"),
+    ("password: $ecret1", "password: [redacted]"),
+    ("mysql --password hunter22 -u bo", "mysql --password [redacted] -u bo"),
+    ("The password is hunter2, ask Bo.", "The password is [redacted], ask Bo."),
+    (
+        "AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY",
+        "AWS_SECRET_ACCESS_KEY=[redacted]",
+    ),
+    ("key AKIAIOSFODNN7EXAMPLE here", "key [redacted] here"),
+    ("use ghp_0123456789abcdefghij0123456789abcdef now", "use [redacted] now"),
+    ("github_pat_11ABCDEFG0123456789_abcdefghijkl", "[redacted]"),
+    ("sk-proj-abcdefghij1234567890", "[redacted]"),
+    ("xoxb-123456789012-abcdefghijkl", "[redacted]"),
+    ("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.abcDEF123 expired", "[redacted] expired"),
+    ("api_key = 3f9a8b7c6d5e4f3a2b1c", "api_key = [redacted]"),
+    ("card 4111 1111 1111 1111.", "card [redacted]."),
+    ("5500-0000-0000-0004", "[redacted]"),
+    ("378282246310005", "[redacted]"),
+    ("postgres://bo:p4ss@db.local/x", "postgres://bo:[redacted]@db.local/x"),
+]
+
+HARMLESS = [
+    "the password policy is strict",
+    "Das Passwort ist geheim und wird nie notiert.",
+    "The password is required.",
+    "Password: ask the owner of the vault",
+    "password: {{vault_password}}",
+    "password=$DB_PASSWORD",
+    "password = os.environ['DB_PASSWORD']",
+    "if password == stored:",
+    "user.password = params[:password]",
+    "The token is refreshed every hour; key: value",
+    "commit d670460b4b4aece5915caf5c68d12f560a9fe3e4",
+    "id 123e4567-e89b-12d3-a456-426614174000",
+    "on 2026-03-02 at 12:30:15",
+    "call +31 20 123 4567 or 020-1234567",
+    "4111 1111 1111 1112",
+    "+4111111111111111",
+    "https://example.org:8080/a@b",
+    "task-force-and-risk-based-approach",
+    "sk-learn-is-a-library-for-python",
+    "ISBN 9783161484100, stamp 1764499322000",
+]
+
+
+@pytest.mark.parametrize(("text", "masked"), SECRETS)
+def test_secret_value_is_masked_and_the_words_round_it_stay(text, masked):
+    assert redact(text) == (masked, 1)
+
+
+@pytest.mark.parametrize("text", HARMLESS)
+def test_ordinary_text_is_left_alone(text):
+    assert redact(text) == (text, 0)
+
+
+def test_private_key_is_masked_whole_and_keeps_its_lines():
+    text = "before\n-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n\nMIIEabc\r\nxyz=\n-----END RSA PRIVATE KEY-----\nafter"
+    masked, count = redact(text)
+    assert count == 1
+    assert masked == "before\n[redacted]\n\n\n\r\n\n\nafter"
+
+
+def test_private_key_without_an_end_is_masked_as_far_as_it_looks_like_one():
+    text = "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0B\nAQEFAASCBKcwggSjAgEA==\n\nThe server is alpha."
+    masked, count = redact(text)
+    assert count == 1
+    assert masked == "[redacted]\n\n\n\nThe server is alpha."
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            [t for t, _ in SECRETS] + HARMLESS + ["\n", "\r\n", "\r", "-----BEGIN PRIVATE KEY-----"]
+        )
+    )
+)
+def test_masking_keeps_lines_and_is_done_once(parts):
+    text = "\n".join(parts)
+    masked, _ = redact(text)
+    assert re.findall(r"\r\n|\r|\n", masked) == re.findall(r"\r\n|\r|\n", text)
+    assert redact(masked) == (masked, 0)
+
+
+@given(st.text())
+def test_any_text_keeps_its_line_ends(text):
+    masked, count = redact(text)
+    assert masked.count("\n") == text.count("\n")
+    assert (count > 0) == (masked != text)
+
+
+def test_base64_payload_is_cut_off():
+    assert (
+        cut_payloads("![x](data:image/png;base64,iVBORw0KGgo=) end")
+        == "![x](data:image/png;base64,) end"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("\x1b[31mred\x1b[0m", "red"),
+        ("\x1b]0;title\x07x", "x"),
+        ("bell\x07", "bell"),
+        ("a\u202eb\u2066c\u2069", "abc"),
+        ("x\U000e0041\U000e007fy", "xy"),
+        ("before\x00after", "before after"),
+        ("a\x0cb\u2028c", "a b c"),
+        ("tab\tand\nline stay, \u200d too", "tab\tand\nline stay, \u200d too"),
+    ],
+)
+def test_characters_that_act_are_dropped(text, shown):
+    assert drop_controls(text) == shown
