@@ -34,7 +34,7 @@ _MAX_RULES_BYTES = 1 << 20
 class IgnoreRules:
     """The rules of one root as they were when loaded. Asking never touches the disk.
 
-    `files` are the `.recallignore` files that the rules were made from; when they change, load
+    `files` are the `.recallignore` files that count, read or not; when they change, load
     anew. `unreadable` are folders whose `.recallignore` could not be read: what it keeps private is
     not known, so nothing new below them may be indexed. `problems` are sentences for their owner.
     """
@@ -131,8 +131,12 @@ def _load(root: Path, own: frozenset[str]) -> IgnoreRules:
         try:
             read = _read_rules(root / rules_path)
         except OSError as error:
-            unreadable.add(folder)
-            problems.append(f"{rules_path} can't be read: {error.strerror}")
+            found = _stat(root / rules_path)
+            if found is not None:
+                files[rules_path] = found
+                unreadable.add(folder)
+                problems.append(f"{rules_path} can't be read: {error.strerror}")
+            # Else the folder itself is shut: a walk will say so, and find its rules once it is open.
             continue
         if read is not None:
             text, files[rules_path] = read
@@ -168,6 +172,13 @@ def _read_rules(path: Path) -> tuple[str, FileStat] | None:
         if not stat.S_ISREG(found.st_mode) or found.st_size > _MAX_RULES_BYTES:
             raise OSError(0, "not a regular file of a sensible size")
         return file.read().decode("utf-8-sig", errors="replace"), stat_of(found)
+
+
+def _stat(path: Path) -> FileStat | None:
+    try:
+        return stat_of(path.stat())
+    except OSError:
+        return None
 
 
 def _spec(text: str, rules_path: str, problems: list[str]) -> GitIgnoreSpec:

@@ -87,7 +87,8 @@ class _Search:
 
     def _enter(self, prefix: str) -> None:
         """Goes to a prefix name by name: by real folders only, and names spelt exactly."""
-        if not is_valid_name(prefix) or "\0" in prefix:
+        names = set(prefix.split("/"))
+        if not is_valid_name(prefix) or "\0" in prefix or not names.isdisjoint({"", ".", ".."}):
             return
         for folder in (*reversed(tuple(parents_of(prefix))), prefix):
             if _parent(folder) in self._rules.unreadable:

@@ -141,4 +141,8 @@ def test_what_unreadable_rules_keep_private_stays_unknown(tmp_path: Path) -> Non
         found = walk(tmp_path, rules, scope=scope)
         assert set(found.files) == {"a.md"}
         assert len(found.unreadable) == 1
+    assert rules.are_current(walk(tmp_path, rules))
+    (tmp_path / "s" / ".recallignore").unlink()
+    (tmp_path / "s" / ".recallignore").write_text("t\n")
     assert not rules.are_current(walk(tmp_path, rules))
+    assert set(walk(tmp_path, IgnoreRules.load(tmp_path)).files) == {"a.md", "s/b.md"}
