@@ -124,7 +124,7 @@ class EmbedLoop:
             _log.warning("embed.failed", reason=error.message, hint=error.hint)
             self._failed(error)
             return False
-        except Exception as error:  # the job loop: a fault in one batch must not end the daemon
+        except Exception as error:  # noqa: BLE001 - the job loop: a fault in one batch must not end the daemon
             _log.exception("embed.failed")
             self._failed(error)
             return False

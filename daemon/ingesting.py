@@ -219,7 +219,7 @@ class IngestLoop:
         except RecalldError as error:
             _log.warning("look.failed", root=look.root, reason=error.message, hint=error.hint)
             self._end(look, error)
-        except Exception as error:  # the job loop: a fault in one look must not end the daemon
+        except Exception as error:  # noqa: BLE001 - the job loop: a fault in one look must not end the daemon
             _log.exception("look.failed", root=look.root)
             self._end(look, error)
         else:
@@ -234,6 +234,8 @@ class IngestLoop:
         _log.debug("note.looked", root=look.root, note=looked.path, outcome=looked.outcome)
         with self._changed:
             look.left = looked.left
+            if looked.outcome == "waiting":
+                self._roots[look.root].settle.hint(looked.path, self._clock())
         if looked.outcome in ("taken", "moved", "gone"):
             self.take.last_ok = self._wall_clock()
             self._on_written()

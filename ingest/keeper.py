@@ -70,6 +70,7 @@ class Looked:
     """One step of a look: what became of a path."""
 
     path: str
+    # `waiting`: it is being written; look again a little later.
     outcome: Literal["taken", "unchanged", "moved", "gone", "waiting", "unread"]
     # Notes of this look that still wait for their turn.
     left: int = 0
@@ -85,7 +86,7 @@ _REASONS = {
 
 
 class RootKeeper:
-    """One root and its notes in the store. Used from the ingest thread only; `report` from any."""
+    """One root and its notes in the store. Used from the ingest thread only; `report` and `rules` from any."""
 
     def __init__(
         self,
@@ -97,9 +98,8 @@ class RootKeeper:
         options: KeeperOptions,
         now: Callable[[], float],
         new_uid: Callable[[], str],
-        retry: Callable[[str], None],
     ) -> None:
-        """`now` gives seconds since 1970; `retry` asks for another look at a path a little later."""
+        """`now` gives seconds since 1970."""
         self.name = name
         self.path = path
         self._database = database
@@ -107,7 +107,6 @@ class RootKeeper:
         self._options = options
         self._now = now
         self._new_uid = new_uid
-        self._retry = retry
         self._rules: IgnoreRules | None = None
         self._unread: dict[str, str] = {}
         self._skipped: tuple[tuple[str, str], ...] = ()
@@ -125,6 +124,10 @@ class RootKeeper:
         return self._writes.call(
             lambda writers: writers.notes.put_root(self.name, self.path, device, inode)
         )
+
+    def rules(self) -> IgnoreRules:
+        """The ignore rules in force."""
+        return self._rules or self._current_rules(None)
 
     def confirm_deletions(self) -> None:
         """Lets the next whole look carry out a held mass deletion."""
@@ -160,6 +163,10 @@ class RootKeeper:
             paths = None
         scope = Scope() if paths is None else Scope.of(paths)
         seen = walk(self.path, rules, scope=scope)
+        if not rules.are_current(seen):
+            # A folder came with rules of its own: what they hide must not be taken in meanwhile.
+            rules = self._current_rules(None)
+            seen = walk(self.path, rules, scope=scope)
         known = self._known()
         root = RootState(stored=self._stored_identity(), present=root_identity(self.path))
         guard = self._guard()
@@ -302,7 +309,6 @@ class RootKeeper:
 
     def _unreadable(self, path: str, unread: Unread) -> Looked:
         if unread.reason == "changed_while_reading":
-            self._retry(path)
             return Looked(path=path, outcome="waiting")
         if unread.reason != "missing":
             self._unread[path] = unread.message
@@ -318,10 +324,7 @@ class RootKeeper:
     def _may_be_halfway(self, path: str) -> bool:
         """Whether an emptied note may be a save that has not written yet; it is looked at again."""
         since = self._empty_since.setdefault(path, self._now())
-        if self._now() - since >= self._options.empty_grace_s:
-            return False
-        self._retry(path)
-        return True
+        return self._now() - since < self._options.empty_grace_s
 
     def _let_go(self, plan: Plan) -> Iterator[Looked]:
         if not plan.gone:

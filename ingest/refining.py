@@ -58,8 +58,8 @@ class RefiningStage:
     def _known_prototypes(self) -> PrototypeVectors:
         if self._prototypes is None:
             texts = prototype_texts()
-            vectors = self._stored() if self._stored() is not None else self._embed(texts)
-            assert vectors is not None
+            stored = self._stored()
+            vectors = self._embed(texts) if stored is None else stored
             self._prototypes = PrototypeVectors.of([category for category, _ in texts], vectors)
         return self._prototypes
 

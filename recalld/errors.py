@@ -102,7 +102,9 @@ class RequestError(RecalldError):
     code: ClassVar[int] = -32603
     kind: ClassVar[str] = "internal"
 
-    def __init__(self, message: str, *, hint: str | None = None, data: dict[str, object] | None = None) -> None:
+    def __init__(
+        self, message: str, *, hint: str | None = None, data: dict[str, object] | None = None
+    ) -> None:
         super().__init__(message, hint=hint)
         self.data = data or {}
 

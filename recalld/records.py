@@ -183,7 +183,10 @@ class ExtractedFact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractedStatement:
-    """A sentence-sized piece of a passage, as written: the unit that is embedded. It may state several facts, or none."""
+    """A sentence-sized piece of a passage, as written: the unit that is embedded.
+
+    It may state several facts, or none.
+    """
 
     text: str
     # Relative to the block: 1 is the block's first line.
@@ -234,7 +237,8 @@ class RecallFilter:
     @property
     def limits_facts(self) -> bool:
         """Whether a passage must state a fact that fits, not merely lie in the right note."""
-        return bool(self.categories or self.scopes or self.since or self.until or self.as_of) or "passage" not in self.kinds
+        dated = self.since or self.until or self.as_of
+        return bool(self.categories or self.scopes or dated) or "passage" not in self.kinds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

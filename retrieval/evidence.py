@@ -20,6 +20,9 @@ FULL = 1.0 - 1e-9
 # A word in one or two passages is rare in any memory, however small.
 ALWAYS_RARE = 2
 DEFAULT_MIN_RELEVANCE = 0.5
+# Of coverage alone, whatever the model: half of what was asked, by weight, in one statement.
+KEYWORD_TAU = 0.5
+KEYWORD_SLOPE = 8.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from recalld.store.searching import (
     keyword_scores,
     keyword_search,
     passage_places,
+    passage_rows,
 )
 from recalld.store.vectors import PassageSimilarity, VectorSearch
 from retrieval.cues import has_number, has_time_word
@@ -116,10 +117,13 @@ def _missing(wanted: Iterable[PassageId], known: Mapping[PassageId, object]) -> 
     return [passage_id for passage_id in wanted if passage_id not in known]
 
 
-def candidates(
-    connection: Connection, found: Found, texts: Mapping[PassageId, str]
-) -> list[Candidate]:
-    """The union as candidates; `texts` holds those passages whose words a prior asks about."""
+def candidates(connection: Connection, found: Found, query: Query) -> list[Candidate]:
+    """The union as candidates, with what the query's priors ask of their texts."""
+    texts = (
+        {one.passage_id: one.text for one in passage_rows(connection, found.union).values()}
+        if query.asks_when or query.asks_quantity
+        else {}
+    )
     places = passage_places(connection, found.union)
     made = []
     for passage_id, (note_id, position, length) in places.items():
@@ -133,8 +137,8 @@ def candidates(
                 length=length,
                 keyword=found.keyword.get(passage_id),
                 vector=similar.blended if similar else None,
-                has_number=has_number(text),
-                has_time_word=has_time_word(text),
+                has_number=query.asks_quantity and has_number(text),
+                has_time_word=query.asks_when and has_time_word(text),
             )
         )
     return made

@@ -44,8 +44,9 @@ def _newer_numbers_first(
     statement_words: Mapping[StatementId, frozenset[str]],
     rarities: Mapping[str, float],
 ) -> list[Ranked]:
-    standing = [one for one in ranked[:SWAP_DEPTH] if one.statement_id is not None]
-    vectors = unit_vectors(connection, [one.statement_id for one in standing if one.statement_id])
+    speaking = [(one, one.statement_id) for one in ranked if one.statement_id is not None]
+    top = speaking[:SWAP_DEPTH]
+    vectors = unit_vectors(connection, [statement_id for _, statement_id in top])
 
     def cosine(one: StatementId, other: StatementId) -> float | None:
         if one not in vectors or other not in vectors:
@@ -54,17 +55,18 @@ def _newer_numbers_first(
 
     wanted = frozenset(query.tokens)
     swapped = swap_stale(
-        [
-            _standing(one, one.statement_id, wanted, statement_words)
-            for one in standing
-            if one.statement_id
-        ],
+        [_standing(one, statement_id, wanted, statement_words) for one, statement_id in top],
         word_weights=rarities,
         cosine=cosine,
     )
     by_passage: dict[PassageId, Ranked] = {one.passage.passage_id: one for one in ranked}
-    first = [by_passage[passage_id] for passage_id in swapped]
-    return first + [one for one in ranked if one.passage.passage_id not in set(swapped)]
+    # Those that take no part keep their places.
+    taking_part = iter(swapped)
+    standing = {one.passage.passage_id for one, _ in top}
+    return [
+        by_passage[next(taking_part)] if one.passage.passage_id in standing else one
+        for one in ranked
+    ]
 
 
 def _standing(

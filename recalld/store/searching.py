@@ -273,6 +273,36 @@ def passage_rows(
     }
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteRow:
+    """A note as `get` shows it."""
+
+    uid: str
+    root: str
+    path: str
+    title: str
+    dated: date | None
+    problems: list[dict[str, Any]]
+
+
+def note_row(connection: Connection, note_id: NoteId) -> NoteRow:
+    """The note with this id, which exists."""
+    row = execute(
+        connection,
+        "SELECT uid, root.name, note.path, title, dated, problems FROM note"
+        " JOIN root ON root.id = root_id WHERE note.id = ?",
+        (note_id,),
+    )[0]
+    return NoteRow(
+        uid=row[0],
+        root=row[1],
+        path=row[2],
+        title=row[3],
+        dated=_day(row[4]),
+        problems=json.loads(row[5]),
+    )
+
+
 def statement_rows(
     connection: Connection, passages: Collection[PassageId]
 ) -> dict[PassageId, list[StatementRow]]:

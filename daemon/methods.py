@@ -1,0 +1,174 @@
+"""The methods of the socket: parameters checked, services asked, results in the protocol's shapes."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import structlog
+
+from daemon.ingesting import IngestLoop
+from daemon.status import StatusReport
+from recalld import __version__
+from recalld.errors import InvalidParams
+from recalld.protocol import (
+    ExplainParams,
+    GetParams,
+    PingParams,
+    RecallParams,
+    StatusParams,
+    SyncParams,
+    parse_explain,
+    recalled_json,
+)
+from recalld.store.connection import Database
+from recalld.store.writers import Writes
+from retrieval.fetching import get
+from retrieval.recall import Recall
+
+_log = structlog.get_logger("recall")
+
+Method = Callable[[dict[str, object]], object]
+# While `sync` waits it looks this often whether the daemon is stopping.
+_LOOK_S = 0.05
+
+
+class Methods:
+    """What clients may ask. Called from many threads."""
+
+    def __init__(
+        self,
+        *,
+        recall: Recall,
+        database: Database,
+        writes: Writes,
+        ingest: IngestLoop,
+        status: StatusReport,
+        defaults: Mapping[str, object],
+    ) -> None:
+        """`defaults` are recall's from the settings, for requests that don't say."""
+        self._recall = recall
+        self._database = database
+        self._writes = writes
+        self._ingest = ingest
+        self._status = status
+        self._defaults = defaults
+
+    def table(self) -> dict[str, Method]:
+        """Each method by its name."""
+        return {
+            "ping": self.ping,
+            "recall": self.recall,
+            "get": self.get,
+            "explain": self.explain,
+            "sync": self.sync,
+            "status": self.status,
+        }
+
+    def ping(self, params: dict[str, object]) -> dict[str, object]:
+        """Who answers."""
+        PingParams.parse(params)
+        return {"version": __version__, "pid": os.getpid()}
+
+    def recall(self, params: dict[str, object]) -> dict[str, object]:
+        """Hits for a query."""
+        return self._answer(RecallParams.parse({**self._defaults, **params}))
+
+    def _answer(self, asked: RecallParams) -> dict[str, object]:
+        recalled, facts = self._recall.recall(
+            asked.query,
+            limits=asked.filter,
+            limit=asked.limit,
+            max_chars=asked.max_chars,
+            min_relevance=asked.min_relevance,
+            explain=asked.explain,
+        )
+        if facts:
+            now_ms = int(time.time() * 1000)
+            self._writes.post(lambda writers: writers.usage.recalled(facts, now_ms))
+        _log.info(
+            "recall.answered",
+            recall_id=recalled.recall_id,
+            count=len(recalled.hits),
+            duration_ms=round(recalled.took_ms, 1),
+            reason=recalled.reason,
+        )
+        return recalled_json(recalled)
+
+    def get(self, params: dict[str, object]) -> dict[str, object]:
+        """A fact, passage or note whole."""
+        asked = GetParams.parse(params)
+        fetched = get(self._database, asked.anchor, lines_around=asked.lines_around)
+        if fetched.facts:
+            now_ms = int(time.time() * 1000)
+            self._writes.post(lambda writers: writers.usage.read(fetched.facts, now_ms))
+        return fetched.result
+
+    def explain(self, params: dict[str, object]) -> dict[str, object]:
+        """How an answer came about, of an earlier recall or of a new one."""
+        asked = parse_explain(params)
+        if isinstance(asked, ExplainParams):
+            return self._recall.explain(asked.recall_id)
+        recalled, _ = self._recall.recall(
+            asked.query,
+            limits=asked.filter,
+            limit=asked.limit,
+            max_chars=asked.max_chars,
+            min_relevance=asked.min_relevance,
+            explain=True,
+        )
+        result = recalled_json(recalled)
+        explanation = result.pop("explanation")
+        return {**result, **explanation} if isinstance(explanation, dict) else result
+
+    def sync(self, params: dict[str, object]) -> dict[str, object]:
+        """Looks at the disk now."""
+        asked = SyncParams.parse(params)
+        for name in asked.confirm_deletions:
+            if name not in self._ingest.keepers:
+                known = ", ".join(sorted(self._ingest.keepers)) or "none"
+                raise InvalidParams(f"no root is named {name!r}", hint=f"known are {known}")
+            self._ingest.keepers[name].confirm_deletions()
+        if asked.paths and not asked.full and not asked.confirm_deletions:
+            self._hint(asked.paths)
+        else:
+            self._ingest.ask_scan(full=asked.full)
+        queued = self._ingest.waiting().dirty
+        while asked.wait and not self._status.settled() and not self._status.stopping:
+            time.sleep(_LOOK_S)
+        return {"queued": queued}
+
+    def _hint(self, paths: list[str]) -> None:
+        for path in paths:
+            found = False
+            for name, keeper in self._ingest.keepers.items():
+                relative = _below(path, keeper.path)
+                if relative is not None:
+                    self._ingest.hint(name, [relative])
+                    found = True
+            if not found:
+                raise InvalidParams(
+                    f"{path} lies below no root",
+                    hint="give a path below a root, absolute or relative to it",
+                )
+
+    def status(self, params: dict[str, object]) -> dict[str, object]:
+        """The truth about the daemon."""
+        StatusParams.parse(params)
+        return self._status.result()
+
+
+def _below(path: str, root: Path) -> str | None:
+    """A path relative to a root; None when it is absolute and lies elsewhere."""
+    if not Path(path).is_absolute():
+        clean = os.path.normpath(path)
+        return None if clean.startswith("..") else ("" if clean == "." else clean)
+    for base in (root, root.resolve()):
+        relative = os.path.relpath(path, base)
+        if relative == ".":
+            return ""
+        if not relative.startswith(".."):
+            return relative
+    return None

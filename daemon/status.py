@@ -1,0 +1,194 @@
+"""What `status` tells, gathered from the store and the running parts. Nothing here is guessed or remembered as fine."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+from daemon.embedding import EmbedLoop
+from daemon.ingesting import IngestLoop, StageReport
+from daemon.watching import Watches
+from recalld import __version__
+from recalld.models.embedder import EmbeddingSpace
+from recalld.store.connection import Database
+from recalld.store.links import ambiguous_links
+from recalld.store.reading import count_undecided, counts, notes_by_root, problems
+from recalld.store.vectors import count_to_embed
+
+State = Literal["starting", "catching_up", "busy", "idle", "stopping"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmbeddingModel:
+    """The embedding model as it came up: its space, or why there is none."""
+
+    space: EmbeddingSpace | None
+    state: Literal["ok", "off", "missing"]
+    hint: str | None
+
+
+@dataclass(slots=True)
+class _Counted:
+    """Numbers from the store, good until something is written."""
+
+    generation: int = -1
+    values: Mapping[str, Any] | None = None
+
+
+class StatusReport:
+    """Gathers `status`. An idle daemon answers it without a query, as nothing can have changed."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        ingest: IngestLoop,
+        embed: EmbedLoop | None,
+        watches: Watches,
+        model: EmbeddingModel,
+        generation: Callable[[], int],
+        stages: Mapping[str, StageReport],
+    ) -> None:
+        """`generation` counts writes."""
+        self._database = database
+        self._ingest = ingest
+        self._embed = embed
+        self._watches = watches
+        self._model = model
+        self._generation = generation
+        self._stages = stages
+        self._started = time.monotonic()
+        self._counted = _Counted()
+        self._lock = threading.Lock()
+        self._caught_up = False
+        self.stopping = False
+
+    def settled(self) -> bool:
+        """Whether everything on disk is in the index, vectors and categories included."""
+        waiting = self._ingest.waiting()
+        settled = waiting.dirty == 0 and (self._embed is None or self._embed.idle)
+        self._caught_up = self._caught_up or settled
+        return settled
+
+    def state(self) -> State:
+        """The one word: `catching_up` until it has settled once, then `busy` or `idle`."""
+        if self.stopping:
+            return "stopping"
+        if self.settled():
+            return "idle"
+        return "busy" if self._caught_up else "catching_up"
+
+    def degraded(self) -> tuple[str, ...]:
+        """What does not take part in recall at the moment."""
+        missing = [] if self._model.space else ["vectors"]
+        if self._embed is not None and self._embed.problem is not None:
+            missing.append("vectors")
+        behind = self.state() == "catching_up" or self._ingest.waiting().scanning
+        return (*missing, *(["catching_up"] if behind else []))
+
+    def result(self) -> dict[str, object]:
+        """The result of the method."""
+        waiting = self._ingest.waiting()
+        numbers = self._numbers()
+        state = self.state()
+        return {
+            "version": __version__,
+            "pid": os.getpid(),
+            "uptime_s": round(time.monotonic() - self._started, 1),
+            "ready": state != "stopping",
+            "state": state,
+            "oldest_pending_s": None if waiting.oldest_s is None else round(waiting.oldest_s, 1),
+            "roots": self._roots(numbers),
+            "counts": numbers["counts"],
+            "queue": {
+                "dirty": waiting.dirty,
+                "extract": numbers["undecided"],
+                "parked": numbers["embed"][1],
+                "embed": numbers["embed"][0],
+            },
+            "models": {
+                "embedding": self._embedding(),
+                "llm": {
+                    "name": None,
+                    "state": "off",
+                    "hint": "facts come from rules; no language model is used",
+                },
+            },
+            "database": {
+                "path": str(self._database.path),
+                "bytes": self._database.size(),
+                "schema": self._database.schema,
+                "problem": self._database.vectors_problem,
+            },
+            "stages": {name: _stage(report) for name, report in self._stages.items()},
+        }
+
+    def _numbers(self) -> Mapping[str, Any]:
+        generation = self._generation()
+        with self._lock:
+            if self._counted.values is not None and self._counted.generation == generation:
+                return self._counted.values
+        with self._database.reader() as connection:
+            values: dict[str, Any] = {
+                "counts": counts(connection),
+                "embed": count_to_embed(connection),
+                "undecided": count_undecided(connection) if self._embed else 0,
+                "notes": notes_by_root(connection),
+                "problems": {
+                    name: problems(connection, keeper.root_id)
+                    for name, keeper in self._ingest.keepers.items()
+                },
+                "ambiguous_links": ambiguous_links(connection),
+            }
+        with self._lock:
+            self._counted = _Counted(generation=generation, values=values)
+        return values
+
+    def _roots(self, numbers: Mapping[str, Any]) -> list[dict[str, object]]:
+        roots = []
+        for name, keeper in self._ingest.keepers.items():
+            report = keeper.report()
+            health = self._watches.health(name)
+            polled = health if health is not None and health.state == "polling" else None
+            is_polled = report.state == "ok" and polled is not None
+            roots.append(
+                {
+                    "name": name,
+                    "path": str(keeper.path),
+                    "state": "polling" if is_polled else report.state,
+                    "notes": numbers["notes"].get(name, 0),
+                    "pending": self._ingest.pending_of(name),
+                    "held": report.held,
+                    "hint": report.hint or (polled.hint or polled.message if polled else None),
+                    "unreadable": [
+                        {"path": path, "reason": reason} for path, reason in report.unreadable
+                    ],
+                    "skipped": [
+                        {"path": path, "reason": reason} for path, reason in report.skipped
+                    ],
+                    "problems": numbers["problems"].get(name, []),
+                }
+            )
+        return roots
+
+    def _embedding(self) -> dict[str, object]:
+        model = self._model
+        problem = self._embed.problem if self._embed is not None else None
+        return {
+            "name": model.space.name if model.space else None,
+            "dimension": model.space.dimension if model.space else None,
+            "state": "down" if problem is not None else model.state,
+            "hint": problem.hint or problem.message if problem is not None else model.hint,
+        }
+
+
+def _stage(report: StageReport) -> dict[str, object]:
+    when = None
+    if report.last_ok is not None:
+        when = datetime.fromtimestamp(report.last_ok, UTC).isoformat(timespec="seconds")
+    return {"last_ok": when, "failed": report.failed, "reason": report.reason}

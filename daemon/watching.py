@@ -1,0 +1,83 @@
+"""Looks after the watches of all roots: passes hints on, renews what went deaf, scans where nothing is heard."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import structlog
+
+from daemon.ingesting import IngestLoop
+from daemon.watch import Hint, Sign, Watch, WatchHealth
+from ingest.keeper import RootKeeper
+
+_log = structlog.get_logger("watch")
+
+# How often a root that can't be watched whole is scanned.
+_POLL_S = 30.0
+
+
+class Watches:
+    """One watch a root."""
+
+    def __init__(self, loop: IngestLoop, *, clock: Callable[[], float] = time.monotonic) -> None:
+        """Nothing is watched before `start`."""
+        self._loop = loop
+        self._clock = clock
+        self._watches: dict[str, Watch] = {}
+        self._health: dict[str, WatchHealth] = {}
+        self._polled: dict[str, float] = {}
+
+    def start(self) -> None:
+        """Watches every root; scan after it, not before."""
+        for name, keeper in self._loop.keepers.items():
+            watch = Watch(keeper.path, self._passer(name), keeper.rules())
+            self._watches[name] = watch
+            self._took(name, watch.start())
+
+    def stop(self) -> None:
+        """Ends every watch."""
+        for watch in self._watches.values():
+            watch.stop()
+
+    def health(self, root: str) -> WatchHealth | None:
+        """How well a root is heard; None before the first check."""
+        return self._health.get(root)
+
+    def check(self) -> None:
+        """Renews deaf watches and asks for scans where that is needed. Costs a few stats a root."""
+        for name, watch in self._watches.items():
+            keeper: RootKeeper = self._loop.keepers[name]
+            watch.use_rules(keeper.rules())
+            before = self._health.get(name)
+            health = watch.check()
+            is_deaf = health.state == "deaf"
+            if is_deaf or (health.state == "polling" and self._is_time_to_poll(name)):
+                health = watch.renew()
+                self._loop.ask_scan(name)
+            elif health.state == "missing" and (before is None or before.state != "missing"):
+                self._loop.ask_scan(name)
+            self._took(name, health)
+
+    def _took(self, name: str, health: WatchHealth) -> None:
+        before = self._health.get(name)
+        self._health[name] = health
+        if before is None or before.state != health.state:
+            tell = _log.info if health.state == "watching" else _log.warning
+            tell("root.heard", root=name, state=health.state, reason=health.message or None)
+
+    def _is_time_to_poll(self, name: str) -> bool:
+        now = self._clock()
+        if now - self._polled.get(name, -_POLL_S) < _POLL_S:
+            return False
+        self._polled[name] = now
+        return True
+
+    def _passer(self, name: str) -> Callable[[Sign], None]:
+        def passed(sign: Sign) -> None:
+            if isinstance(sign, Hint) and "" not in sign.paths:
+                self._loop.hint(name, sign.paths)
+            else:
+                self._loop.overflow(name)
+
+        return passed

@@ -1,0 +1,197 @@
+"""What `get` gives: a fact, passage or note whole, with its sources, links and the text round it.
+
+It counts as read, never as recalled. Text comes from the store, so that nothing private and no secret comes back.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from recalld.errors import AmbiguousAnchor, InvalidParams, NotFound
+from recalld.records import FactId, Lines, NoteId, PassageId
+from recalld.store.connection import Connection, Database
+from recalld.store.links import note_links
+from recalld.store.searching import (
+    FactRow,
+    PassageRow,
+    block_texts,
+    entities_of_fact,
+    fact_uids,
+    facts_by_prefix,
+    note_row,
+    passage_rows,
+    places_of_fact,
+    relations_of_fact,
+    superseded_by_these,
+    tags_of_notes,
+    uids_by_prefix,
+)
+from retrieval.ranked import fact_anchor, passage_anchor
+
+AnchorKind = Literal["fact", "passage", "note"]
+_KINDS: tuple[AnchorKind, ...] = ("fact", "passage", "note")
+_ANCHOR = re.compile(r"(?:(fact|passage|note):)?([0-9a-f]{4,32})")
+_MATCHES = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fetched:
+    """The result of `get`, and the facts that were read by it."""
+
+    result: dict[str, object]
+    facts: tuple[FactId, ...]
+
+
+def get(database: Database, anchor: str, *, lines_around: int = 0) -> Fetched:
+    """What an anchor stands for.
+
+    Raises:
+        InvalidParams: it is no anchor.
+        NotFound, AmbiguousAnchor: nothing, or several things, begin so.
+    """
+    with database.reader() as connection:
+        kind, row_id = resolve_anchor(connection, anchor)
+        if kind == "fact":
+            return _fact(connection, FactId(row_id), lines_around)
+        if kind == "passage":
+            return _passage(connection, PassageId(row_id), lines_around)
+        return _note(connection, NoteId(row_id))
+
+
+def resolve_anchor(connection: Connection, anchor: str) -> tuple[AnchorKind, int]:
+    """The kind and row that an anchor, or any prefix of at least four digits, stands for."""
+    parsed = _ANCHOR.fullmatch(anchor.strip().lower())
+    if parsed is None:
+        raise InvalidParams(
+            f"{anchor[:80]!r} is no anchor",
+            hint="an anchor looks like fact:a3f1c0d2; recall gives them",
+        )
+    wanted, prefix = parsed.groups()
+    matches: list[tuple[AnchorKind, int, str]] = []
+    for kind in _KINDS:
+        if wanted in (None, kind):
+            found = (
+                [(int(one), uid) for one, uid in facts_by_prefix(connection, prefix, _MATCHES)]
+                if kind == "fact"
+                else uids_by_prefix(connection, kind, prefix, _MATCHES)
+            )
+            matches += [(kind, row_id, uid) for row_id, uid in found]
+    if not matches:
+        raise NotFound(f"nothing has the anchor {anchor.strip()}")
+    if len(matches) > 1:
+        raise AmbiguousAnchor(
+            f"{len(matches)} things begin with {anchor.strip()}",
+            hint="give more digits",
+            data={"matches": [f"{kind}:{uid[:16]}" for kind, _, uid in matches]},
+        )
+    return matches[0][0], matches[0][1]
+
+
+def _fact(connection: Connection, fact_id: FactId, lines_around: int) -> Fetched:
+    places = places_of_fact(connection, fact_id)
+    if not places:
+        raise NotFound("the fact has just been retracted")
+    fact = places[0]
+    passages = passage_rows(connection, [one.passage_id for one in places])
+    passage = passages[fact.passage_id]
+    newer = fact_uids(connection, [fact.superseded_by] if fact.superseded_by else [])
+    older = superseded_by_these(connection, [fact_id]).get(fact_id, [])
+    result: dict[str, object] = {
+        "anchor": fact_anchor(fact.uid),
+        "id": fact.uid,
+        "kind": "fact",
+        "text": fact.text,
+        **_place(passage),
+        "category": fact.category.value,
+        "confidence": fact.confidence,
+        "importance": fact.importance,
+        "dates": {
+            "happened": [fact.happened.first.isoformat(), fact.happened.last.isoformat()]
+            if fact.happened
+            else None,
+            "stated": fact.stated.isoformat() if fact.stated else None,
+        },
+        "superseded_by": next((fact_anchor(uid) for uid in newer.values()), None),
+        "supersedes": [fact_anchor(uid) for uid in older],
+        "sources": [_source(one, passages[one.passage_id]) for one in places],
+        "entities": [
+            {"name": name, "kind": kind} for name, kind in entities_of_fact(connection, fact_id)
+        ],
+        "relations": [
+            {"subject": subject, "predicate": predicate, "object": thing}
+            for subject, predicate, thing in relations_of_fact(connection, fact_id)
+        ],
+        "links": note_links(connection, passage.note_id),
+        "tags": list(tags_of_notes(connection, [passage.note_id]).get(passage.note_id, ())),
+        "scope": fact.scope,
+        "source_text": _text_round(connection, passage, fact.lines, lines_around),
+    }
+    return Fetched(result=result, facts=(fact_id,))
+
+
+def _passage(connection: Connection, passage_id: PassageId, lines_around: int) -> Fetched:
+    passage = passage_rows(connection, [passage_id])[passage_id]
+    result: dict[str, object] = {
+        "anchor": passage_anchor(passage.uid),
+        "id": passage.uid,
+        "kind": "passage",
+        "text": passage.text,
+        **_place(passage),
+        "dates": {"happened": None, "stated": passage.dated.isoformat()},
+        "sources": [_place_json(passage, passage.lines)],
+        "links": note_links(connection, passage.note_id),
+        "tags": list(tags_of_notes(connection, [passage.note_id]).get(passage.note_id, ())),
+        "source_text": _text_round(connection, passage, passage.lines, lines_around),
+    }
+    return Fetched(result=result, facts=())
+
+
+def _note(connection: Connection, note_id: NoteId) -> Fetched:
+    note = note_row(connection, note_id)
+    blocks = block_texts(connection, note_id, Lines(first=1, last=2**31))
+    result: dict[str, object] = {
+        "anchor": f"note:{note.uid[:8]}",
+        "id": note.uid,
+        "kind": "note",
+        "text": "\n".join(text.rstrip("\n") for _, _, text in blocks),
+        "title": note.title,
+        "dates": {"happened": None, "stated": note.dated.isoformat() if note.dated else None},
+        "sources": [{"root": note.root, "path": note.path, "lines": None}],
+        "links": note_links(connection, note_id),
+        "tags": list(tags_of_notes(connection, [note_id]).get(note_id, ())),
+        "problems": note.problems,
+    }
+    return Fetched(result=result, facts=())
+
+
+def _place(passage: PassageRow) -> dict[str, object]:
+    lead_in = [passage.lead_in] if passage.lead_in else []
+    return {"title": passage.title, "context": [*passage.heading_path, *lead_in]}
+
+
+def _source(fact: FactRow, passage: PassageRow) -> dict[str, object]:
+    return _place_json(passage, fact.lines) | {"stated": passage.dated.isoformat()}
+
+
+def _place_json(passage: PassageRow, lines: Lines) -> dict[str, object]:
+    return {"root": passage.root, "path": passage.path, "lines": [lines.first, lines.last]}
+
+
+def _text_round(
+    connection: Connection, passage: PassageRow, lines: Lines, around: int
+) -> dict[str, object]:
+    """The note's stored lines from `around` before to `around` after; lines that are not kept are empty."""
+    first, last = max(1, lines.first - around), lines.last + around
+    wanted = Lines(first=first, last=last)
+    kept: dict[int, str] = {}
+    for start, _, text in block_texts(connection, passage.note_id, wanted):
+        for offset, line in enumerate(text.splitlines()):
+            if first <= start + offset <= last:
+                kept[start + offset] = line
+    end = max(kept, default=first)
+    return {
+        **_place_json(passage, Lines(first=first, last=max(end, lines.last))),
+        "text": "\n".join(kept.get(number, "") for number in range(first, end + 1)),
+    }
