@@ -25,9 +25,11 @@ _START = (
 
 
 _SUPPOSED = re.compile(
-    r"\b(?:if|when|whenever|what|that|which|once|where|unless|as|maybe|say|als|wanneer|wenn|falls|si|quand)\s+$",
+    r"\b(?:if|when|whenever|what|that|which|once|where|unless|as|or|maybe|say|you|you['’]d|may|might|als|wanneer|wenn|falls|si|quand)\s+$",
     re.IGNORECASE,
 )
+# `I want to replace it` is a plan, `好きなように` is "as you like"; looked for from a phrase's last character.
+_INTENDED = re.compile(r"t to\b|きな(?:よう|ら|だけ)|きでない場合")
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -102,9 +104,10 @@ def _tells_error(text: str, words: frozenset[str], rules: _Rules) -> bool:
 
 
 def _tells_preference(text: str, words: frozenset[str], rules: _Rules) -> bool:
-    """Whether a liking is told, not supposed: `if I want to` is none."""
+    """Whether a liking is told, neither supposed nor planned: `if I like` is none."""
     return any(
         not _SUPPOSED.search(text[max(found.start() - 20, 0) : found.start()])
+        and not _INTENDED.match(text, found.end() - 1)
         for found in rules.preference.find(text, words)
     )
 

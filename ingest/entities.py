@@ -70,7 +70,7 @@ def collect_names(texts: Iterable[str]) -> frozenset[str]:
     names: set[str] = set()
     for text in texts:
         plain = _URL.sub(" ", _CODE.sub(lambda m: "`" * len(m.group()), text))
-        capitals_tell = not _GERMAN.search(plain) and not _is_title(plain)
+        capitals_tell = not _GERMAN.search(plain) and not is_title(plain)
         for m in _NAME.finditer(plain):
             if _is_shaped(m.group()) or (capitals_tell and _INSIDE.search(plain, 0, m.start())):
                 names.update(name for name in (m.group(),) if _is_name(name))
@@ -104,6 +104,7 @@ def _is_shaped(name: str) -> bool:
     return " " not in name and _SHAPED.search(name) is not None
 
 
-def _is_title(text: str) -> bool:
+def is_title(text: str) -> bool:
+    """Whether most of its longer words are capitalised, as titles in English are."""
     words = re.findall(r"[^\W\d_]{4,}", text)
     return len(words) >= 3 and sum(word[0].isupper() for word in words) * 10 >= len(words) * 6

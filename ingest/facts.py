@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from ingest.categories import find_category
 from ingest.dates import find_dates
-from ingest.entities import find_entities
+from ingest.entities import find_entities, is_title
 from ingest.passages import Sentence, StatementDraft, leans
 from ingest.relations import cell_relation, find_relations
 from ingest.sentences import count_cjk
@@ -36,7 +36,8 @@ _ASKING = re.compile(
     re.IGNORECASE,
 )
 _TODO = re.compile(
-    r"(?:\[ \]\s*)?(?:TODO|FIXME|XXX|TBD|WIP)\b|.*\bTODO:|(?:todo|to do|to-do|te doen|zu tun|à faire|待办|要做)\s*[:：]",
+    r"(?:\[ \]\s*)?(?:TODO|FIXME|XXX|TBD|WIP)\b|.*\bTODO:"
+    r"|(?:todo|to do|to-do|te doen|zu tun|à faire|待办|要做)\s*[:：]",
 )
 _GREETING = re.compile(
     r"(?:(?:me|user|assistant|ai):\s*)?(?:hi|hello|hey|thanks|thank you|good (?:morning|evening|night)"
@@ -47,9 +48,12 @@ _GREETING = re.compile(
     re.IGNORECASE,
 )
 _POINTER = re.compile(
-    r"(?:see|see also|source|for more|more (?:info|information|details)|read more|check out|refer to|check the docs"
-    r"|bron|zie|zie ook|meer info|lees meer|quelle|siehe|mehr infos?|voir|plus d['’]infos?|参见|参考|详见|更多)\b.{0,120}$"
-    r"|(?:there (?:is|are) more|you can (?:read|find|learn|see) more|for example|here(?:['’]s| is| are)\b|hier (?:is|zijn)\b"
+    r"(?:see|see also|source|for more|more (?:info|information|details)|read more|check out|refer to"
+    r"|check the docs"
+    r"|bron|zie|zie ook|meer info|lees meer|quelle|siehe|mehr infos?|voir|plus d['’]infos?|参见"
+    r"|参考|详见|更多)\b.{0,120}$"
+    r"|(?:there (?:is|are) more|you can (?:read|find|learn|see) more"
+    r"|for example|here(?:['’]s| is| are)\b|hier (?:is|zijn)\b"
     r"|voici\b|hier (?:ist|sind)\b).{0,160}$"
     r"|.{0,60}(?:を参照してください|をご覧ください|を参照)[。]?$",
     re.IGNORECASE,
@@ -65,9 +69,11 @@ _WORDS = re.compile(r"[^\W_]+(?:['’._-][^\W_]+)*")
 _LETTERS = re.compile(r"[^\W\d_]+")
 _VERBS = frozenset(
     """
-    is are was were be been has have had do does did can could will would should must may might need needs use uses run runs
+    is are was were be been has have had do does did can could will would should must may might need
+    needs use uses run runs
      make makes get gets go goes went mean means give gives take takes keep keeps let lets allow allows require requires
-    like likes love loves prefer prefers want wants own owns live lives work works cost costs weigh weighs contain contains
+    like likes love loves prefer prefers want wants own owns live lives work works cost costs weigh
+    weighs contain contains
     support supports fail fails broke
     zijn wordt worden werd heeft hebben kan kunnen moet moeten mag zal zou gaat ging staat ligt komt geeft maakt doet
     werkt draait
@@ -88,6 +94,24 @@ _POINTING = frozenset(
 _POINTING_CJK = re.compile(
     r"这|這|(?<!应)该|以下|如下|上述|下面|上面|此[时处外]?|この|これ|その|それ|上記|次の|こちら|ここ"
 )
+_CONTINUES = re.compile(
+    r"(?:now|lastly|finally|next|again|alternatively|additionally|first|second|third|that|another|with that|from here"
+    r"|without|no need|try|vervolgens|daarna|tenslotte|ten slotte|nu|nochmals|danach|schließlich|jetzt|ensuite|enfin)\b"
+    r"|(?:you|we|i) can (?:also|then|now)\b|然后|接着|最后|次に|最後に|そして|また",
+    re.IGNORECASE,
+)
+_THAT_ONE = re.compile(
+    r"\b(?:on|in|of|to|with|for|from|by|at|into|over) that (?!i\b|you\b|we\b|the\b|it\b)\w|\bdoes that\b|\bthat(?=[,.;:!])",
+    re.IGNORECASE,
+)
+_PRONOUN = re.compile(
+    r"\b(?:it|its|it['’]s|they|them|their|he|him|she|het ervan|ihn|ihm|ihnen)\b", re.IGNORECASE
+)
+# A name, code, a number, or a noun with an article or possessive before it.
+_ANTECEDENT = re.compile(
+    r"`|\d|(?<=\s)[A-Z]\w|\b(?:(?i:the|a|an|my|our|your|his|her|every|each|any|all|some|no|de|het|een|der|die|das|den"
+    r"|dem|ein|eine|einen|le|la|les|un|une))\s+\w|\b[A-Za-z]\w+s\b(?<!ss)"
+)
 _DEFINITE = re.compile(r"(?:the|de|het|der|die|das|le|la|les)\s", re.IGNORECASE)
 _MARKED_TASK = re.compile(r"\[.\] ")
 
@@ -100,8 +124,16 @@ class NoteContext:
     names: frozenset[str]
 
 
-def find_facts(draft: StatementDraft, context: NoteContext) -> tuple[ExtractedFact, ...]:
-    """The facts of a statement in order; none where it states nothing."""
+def find_facts(
+    draft: StatementDraft, context: NoteContext, *, led_in: bool = False
+) -> tuple[ExtractedFact, ...]:
+    """The facts of a statement in order; none where it states nothing.
+
+    Args:
+        draft: The statement.
+        context: What the note lends it.
+        led_in: Whether a sentence before its block says what the block's facts are about.
+    """
     if draft.unit.kind == "row":
         return _row_facts(draft, context)
     if draft.unit.kind == "field":
@@ -126,7 +158,7 @@ def find_facts(draft: StatementDraft, context: NoteContext) -> tuple[ExtractedFa
             s.lines,
             s.source,
             context,
-            stands_alone=_stands_alone(piece, draft),
+            stands_alone=not led_in and _stands_alone(piece, draft),
         )
         for s in telling
         for piece in split_compound(s.text)
@@ -269,7 +301,7 @@ def _stands_alone(text: str, draft: StatementDraft) -> bool:
     """Whether a sentence means the same outside its note: whole, and pointing at nothing outside itself."""
     words = len(_WORDS.findall(_MARKED_TASK.sub("", text)))
     cjk = count_cjk(text)
-    if leans(text) or _points(_CODE.sub("`", text)):
+    if _points(_CODE.sub("`", text)) or is_title(text):
         return False
     if draft.unit.parents:
         return words + cjk // 2 >= 2
@@ -284,9 +316,18 @@ def _stands_alone(text: str, draft: StatementDraft) -> bool:
 
 def _points(text: str) -> bool:
     """Whether a sentence points to something outside itself."""
-    return not _POINTING.isdisjoint(_LETTERS.findall(text.lower())) or bool(
-        _POINTING_CJK.search(text)
+    return (
+        leans(text)
+        or not _POINTING.isdisjoint(_LETTERS.findall(text.lower()))
+        or bool(_POINTING_CJK.search(text) or _CONTINUES.match(text) or _THAT_ONE.search(text))
+        or _has_loose_pronoun(text)
     )
+
+
+def _has_loose_pronoun(text: str) -> bool:
+    """Whether an `it` or `them` comes before anything that it could stand for."""
+    pronoun = _PRONOUN.search(text)
+    return pronoun is not None and not _ANTECEDENT.search(text, 0, pronoun.start())
 
 
 def _has_verb(text: str) -> bool:

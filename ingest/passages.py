@@ -10,6 +10,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from ingest.markup import split_lines, squeeze, strip_markup
 from ingest.sentences import Span, split_sentences, trim, weight
@@ -30,13 +31,17 @@ _CLAUSE_END = re.compile(r"[,;:，；：、)]\s*")
 _LEANING = re.compile(
     r"""
     (?:it|it['’]s|this|that['’]s|these|those|they|they['’]re|he|she|both|neither|default
-      |the\ (?:same|latter|former)|which|otherwise|however|therefore|instead|then|also|so|but|and|because
+      |the\ (?:same|latter|former)
+      |for\ (?:example|instance|this|that)|in\ (?:this|that|these|those|such)|such
+
+      |as\ (?:such|a\ result)|similarly|likewise|moreover
+      |furthermore|additionally|meanwhile|whereas|which|otherwise|however|therefore|instead|then|also|so|but|and|because
       |het|dit|deze|die|zij|ze|hij|daarom|daardoor|hierdoor|anders|ook|maar|en
       |es|dies|diese[rsmn]?|sie|er|dadurch|daher|deshalb|sonst|auch|aber|und
       |il|elle|ils|elles|cela|ceci|ce|c['’]est|cette|ces|sinon|donc|mais|et
     )(?![\w'’-])
-  | [它牠祂他她这這那]|此外|因此|所以|但是|而且|否则
-  | (?:それ|これ|その|この|そこ|ここ|彼|だから|しかし|また)
+  | [它牠祂他她这這那]|此外|因此|然而|不过|例如|比如|所以|但是|而且|否则
+  | (?:それ|これ|その|この|そこ|ここ|彼|だから|つまり|例えば|たとえば|ただし|なお|しかし|また)
     """,
     re.VERBOSE | re.IGNORECASE,
 )
@@ -169,29 +174,30 @@ def _place_statements(unit: Unit, source: _Source) -> Iterator[_Placed]:
 
 def _place_prose(unit: Unit, source: _Source) -> Iterator[_Placed]:
     plain = strip_markup(source.text[unit.start : unit.end], offset=unit.start)
+    groups = [
+        [(a, b, plain.source(a), plain.source(b - 1) + 1) for a, b in group]
+        for group in _statement_groups(plain.text)
+    ]
+    # Markup at a sentence's edges lies between its words and its neighbours'.
+    starts = [start for group in groups for _, _, start, _ in group]
+    borders = dict(pairwise([*starts, unit.end]))
+    before = unit.start
     prefix = _prefix(unit)
-    first = True
-    for groups in _statement_groups(plain.text):
-        spans = [(plain.source(a), plain.source(b - 1) + 1) for a, b in groups]
-        sentences = tuple(
-            Sentence(
-                text=squeeze(plain.text[a:b]),
-                lines=source.lines(*span),
-                source=source.text[slice(*span)],
-            )
-            for (a, b), span in zip(groups, spans, strict=True)
-        )
-        text = prefix + squeeze(plain.text[groups[0][0] : groups[-1][1]])
+    for n, group in enumerate(groups):
+        sentences: list[Sentence] = []
+        for a, b, start, end in group:
+            told = source.text[before : borders[start]]
+            lines = source.lines(start, end)
+            sentences.append(Sentence(text=squeeze(plain.text[a:b]), lines=lines, source=told))
+            before = end
         draft = StatementDraft(
-            text=text,
-            lines=source.lines(spans[0][0], spans[-1][1]),
+            text=prefix + squeeze(plain.text[group[0][0] : group[-1][1]]),
+            lines=source.lines(group[0][2], group[-1][3]),
             unit=unit,
-            sentences=sentences,
+            sentences=tuple(sentences),
             prefix=prefix,
         )
-        start = source.line_start(unit.start) if first else spans[0][0]
-        first = False
-        yield _Placed(start, draft)
+        yield _Placed(source.line_start(unit.start) if n == 0 else group[0][2], draft)
 
 
 def _prefix(unit: Unit) -> str:
@@ -228,7 +234,7 @@ def _statement_groups(text: str) -> Iterator[list[Span]]:
             sentences
             and count < _JOINED_SENTENCES
             and leans(text[a:b])
-            and b - sentences[-1][0] <= _JOINED_LENGTH
+            and weight(text[sentences[-1][0] : b]) <= _JOINED_LENGTH
         )
         if joins:
             sentences[-1] = (sentences[-1][0], b)

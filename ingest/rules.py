@@ -56,7 +56,9 @@ def extract_note(
                     lines=passage.lines,
                     statements=tuple(
                         ExtractedStatement(
-                            text=draft.text, lines=draft.lines, facts=find_facts(draft, context)
+                            text=draft.text,
+                            lines=draft.lines,
+                            facts=find_facts(draft, context, led_in=bool(lead_in)),
                         )
                         for draft in passage.statements
                     ),

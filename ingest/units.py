@@ -30,8 +30,8 @@ _FIELD_ITEM = re.compile(r"\s*-\s+(?P<value>.*)$")
 # Said elsewhere (title, date, tags), or about the file's life and looks rather than its matter.
 _SILENT_KEYS = frozenset(
     """
-    title date tags tag categories category aliases alias cssclass cssclasses created updated modified lastmod published
-    publish permalink id uid uuid layout draft slug template position weight nav_order sidebar
+    title date time icon tags tag categories category aliases alias cssclass cssclasses created updated modified lastmod published
+    publish permalink id uid uuid layout hide draft slug template position weight nav_order sidebar
     sidebar_position sidebar_label draft toc image cover banner banner_y math
     """.split()  # noqa: SIM905 - a word list is read more easily as text
 )
@@ -216,10 +216,10 @@ class _Scan:
         for line, following in pairwise(lines):
             end = line.start + len(line.text)
             hard = self._source[end : end + 2] == "  " or line.text.endswith("\\")
-            if hard or (free and _has_room(line.text, following.text, width)):
-                if _is_closed(self._source[start:end]):
-                    spans.append((start, end))
-                    start = following.start
+            ended = hard or (free and _has_room(line.text, following.text, width))
+            if ended and _is_closed(self._source[start:end]):
+                spans.append((start, end))
+                start = following.start
         spans.append((start, lines[-1].start + len(lines[-1].text)))
         return [(a, b) for a, b in spans if self._source[a:b].strip()]
 
