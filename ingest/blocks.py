@@ -150,6 +150,9 @@ def _markdown() -> MarkdownIt:
     ruler.at("heading", _reading(heading, _read_heading), {"alt": _INTERRUPTED[:3]})
     ruler.at("lheading", _reading(lheading, _read_heading))
     ruler.at("paragraph", _reading(paragraph, _read_paragraph))
+    # A ruler fills its table of rules on first use, unguarded: two threads would see it half full.
+    ruler.getRules("")
+    markdown.core.ruler.getRules("")
     return markdown
 
 
@@ -172,9 +175,9 @@ def _reading(rule: _Rule, read: Callable[[StateBlock, int, int], tuple[int, ...]
             stop = state.line
             body.mark_read(start, stop)
             for at in read(state, start, stop):
-                private_end = body.hide_open(at, state.eMarks[end - 1])
+                private_end = body.hide_open(at)
                 if private_end is not None:
-                    _skip_to(state, private_end)
+                    _skip_to(state, private_end, end)
         return True
 
     return rule_that_reads
@@ -223,55 +226,59 @@ def _html_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
 def _private_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """A private part that begins a block: hidden, and a block of its own when nothing follows on its last line."""
     at = state.bMarks[start] + state.tShift[start]
+    body = _body_of(state)
+    if at < body.hidden_until and not silent:
+        # It began in a container that ends above.
+        return _skip_to(state, body.hidden_until, end)
     if not state.src.startswith(("<!--", "%%"), at) or state.is_code_block(start):
         return False
-    body = _body_of(state)
-    stop = state.eMarks[end - 1]
     if silent:
-        return _interrupts(state, body, start, at, stop)
+        return _interrupts(state, body, start, at)
     while state.src.startswith(("<!--", "%%"), at):
-        private_end = body.hide_open(at, stop)
+        private_end = body.hide_open(at)
         if private_end is None:
             return False
-        last = body.line_at(private_end - 1)
-        if last > start or not state.src[private_end : state.eMarks[last]].strip(" \t"):
-            state.line = start
-            _skip_to(state, private_end)
+        state.line = start
+        if _skip_to(state, private_end, end):
             return True
-        _move_start(state, start, private_end)
         at = state.bMarks[start] + state.tShift[start]
     return False
 
 
-def _interrupts(state: StateBlock, body: Body, start: int, at: int, stop: int) -> bool:
+def _interrupts(state: StateBlock, body: Body, start: int, at: int) -> bool:
     """Whether a private part ends the paragraph above it; within one line amid a paragraph it is part of it."""
     line_end = state.eMarks[start]
+    private_end = body.marks.find_end(at)
     if state.src[at] == "%":
-        return (
-            state.src[at:line_end].rstrip(" \t") == "%%"
-            and body.marks.find_end(at, stop) is not None
-        )
-    private_end = body.marks.find_end(at, stop)
-    return (
-        private_end is None
-        or private_end > line_end
-        or not state.src[private_end:line_end].strip(" \t")
-    )
+        return private_end is not None and state.src[at:line_end].rstrip(" \t") == "%%"
+    if private_end is None or private_end > line_end:
+        return True
+    return not state.src[private_end:line_end].strip(" \t")
 
 
-def _skip_to(state: StateBlock, private_end: int) -> None:
-    """Moves the parser behind a private part that ends at an offset, with a token for the whole lines it takes."""
-    body = _body_of(state)
-    first, last = state.line, body.line_at(private_end - 1)
+def _skip_to(state: StateBlock, private_end: int, end: int) -> bool:
+    """Moves the parser behind a private part, with a token for the whole lines that it takes.
+
+    Args:
+        state: Its line is the first that may be skipped.
+        private_end: The offset behind the private part; text may follow on its line.
+        end: The line at which the container ends, where the move ends too.
+
+    Returns:
+        Whether the parser moved on by a line.
+    """
+    first, last = state.line, _body_of(state).line_at(private_end - 1)
     if last < first:
-        return
-    ends_its_line = not state.src[private_end : state.eMarks[last]].strip(" \t")
-    stop = last + 1 if ends_its_line else last
-    if stop > first:
-        state.push("private", "", 0).map = [first, stop]
-    if not ends_its_line:
+        return False
+    stop = min(last + 1, end)
+    if last < end and state.src[private_end : state.eMarks[last]].strip(" \t"):
         _move_start(state, last, private_end)
+        stop = last
+    if stop == first:
+        return False
+    state.push("private", "", 0).map = [first, stop]
     state.line = stop
+    return True
 
 
 def _move_start(state: StateBlock, line: int, offset: int) -> None:

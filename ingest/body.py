@@ -68,6 +68,8 @@ class Body:
         self._read = bytearray(len(lines))
         self.opaque = bytearray(len(lines))
         self.references: Mapping[str, str] = {}
+        # Where the last private part that goes on below its leaf ends.
+        self.hidden_until = 0
         self._prose: list[_Prose] = []
         self._hidden: dict[int, list[Span]] = {}
         self._starts: list[int] = []
@@ -105,19 +107,21 @@ class Body:
         self.mark_read(first, stop)
         self.opaque[first:stop] = b"\1" * (stop - first)
 
-    def hide_open(self, at: int, stop: int) -> int | None:
+    def hide_open(self, at: int) -> int | None:
         """Hides the private part that begins at an offset; gives its end, or None when nothing is hidden.
 
-        Without an end before `stop` it is reported, and hides down to the next blank line.
+        An unclosed one is reported, and hides down to the next blank line. The end may lie behind the quote or list
+        that the part begins in: what the author hid matters more than where.
         """
-        end = self.marks.find_end(at, stop)
+        end = self.marks.find_end(at)
         if end is None:
             if not self.marks.hides_unclosed(at):
                 return None
             message = "A comment is never closed; it hides the text down to the next blank line."
             self.report(self.line_at(at), "comment.unclosed", message)
-            end = max(at, min(self.marks.next_blank(at) - 1, stop))
+            end = self.marks.next_blank(at) - 1
         self.hide(at, end)
+        self.hidden_until = max(self.hidden_until, end)
         return end
 
     def add_leaf(
@@ -139,7 +143,8 @@ class Body:
             if leaf.text[span[0]] == "<" or not is_code:
                 for start, end in leaf.origin_spans(*span):
                     self.hide(start, end)
-        return tuple(leaf.origin(at) for at in scan.open_at if leaf.text[at] == "<")
+        opened = (at for at in scan.open_at if leaf.text[at] == "<" or not is_code)
+        return tuple(leaf.origin(at) for at in opened)
 
     def read_rest(self, definitions: AbstractSet[int]) -> None:
         """Reads the lines that no rule has read: reference definitions, and what is nested too deep for the parser."""
@@ -149,7 +154,7 @@ class Body:
             leaf = self.line_leaf(index)
             is_definition = index in definitions
             for at in self.add_html(leaf) if is_definition else self.add_leaf(leaf, first=index):
-                self.hide_open(at, len(self.source))
+                self.hide_open(at)
 
     def shown_lines(self) -> list[str]:
         """The lines without their private parts."""

@@ -34,10 +34,9 @@ class PrivateMarks:
             self._pair_html_marks()
             self._find_odd_percents()
 
-    def find_end(self, at: int, stop: int) -> int | None:
-        """The offset behind the mark that closes the private part at `at`, at most `stop`; None when unclosed."""
-        end = self._end_of_html(at) if self._text[at] == "<" else self._end_of_percent(at)
-        return end if end is not None and end <= stop else None
+    def find_end(self, at: int) -> int | None:
+        """The offset behind the mark that closes the private part at `at`; None when it is unclosed."""
+        return self._end_of_html(at) if self._text[at] == "<" else self._end_of_percent(at)
 
     def next_blank(self, at: int) -> int:
         """The start of the first blank line after an offset; behind the text's end when there is none."""

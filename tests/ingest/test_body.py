@@ -12,14 +12,14 @@ def test_private_part_that_stays_open_is_given_to_the_caller():
     body = Body(["a <!-- b", "", "c [[D]] --> [[E]]"], 0)
     assert body.add_leaf(Leaf("a <!-- b", (0,), (0,)), first=0) == (2,)
     body.add_leaf(body.line_leaf(2), first=2)
-    assert body.hide_open(2, len(body.source)) == len("a <!-- b\n\nc [[D]] -->")
+    assert body.hide_open(2) == len("a <!-- b\n\nc [[D]] -->")
     assert body.shown_lines() == ["a ", "", " [[E]]"]
     assert [link.target for link in body.read_prose()[0]] == ["E"]
 
 
 def test_unclosed_comment_is_reported_at_the_notes_own_line():
     body = Body(["<!-- a", "b", "", "c"], 10)
-    body.hide_open(0, len(body.source))
+    body.hide_open(0)
     assert body.shown_lines() == ["", "", "", "c"]
     assert [(p.line, p.kind) for p in body.problems] == [(11, "comment.unclosed")]
 
