@@ -106,5 +106,5 @@ def _is_shaped(name: str) -> bool:
 
 def is_title(text: str) -> bool:
     """Whether most of its longer words are capitalised, as titles in English are."""
-    words = re.findall(r"[^\W\d_]{4,}", text)
+    words = re.findall(r"[^\W\d_]{2,}", text)
     return len(words) >= 3 and sum(word[0].isupper() for word in words) * 10 >= len(words) * 6

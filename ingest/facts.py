@@ -101,7 +101,8 @@ _CONTINUES = re.compile(
     re.IGNORECASE,
 )
 _THAT_ONE = re.compile(
-    r"\b(?:on|in|of|to|with|for|from|by|at|into|over) that (?!i\b|you\b|we\b|the\b|it\b)\w|\bdoes that\b|\bthat(?=[,.;:!])",
+    r"\b(?:on|in|of|to|with|for|from|by|at|into|over) that (?!i\b|you\b|we\b|the\b|it\b)\w"
+    r"|\bdoes that\b|\bthat(?=[,.;:!])",
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(

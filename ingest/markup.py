@@ -13,7 +13,7 @@ from dataclasses import dataclass
 _INLINE = re.compile(
     r"""
     (?P<code>(?P<ticks>`+)(?!`)(?:.|\n)+?(?<!`)(?P=ticks)(?!`))
-  | (?P<escape>\\(?=[!-/:-@\[-`{-~]))
+  | (?P<escape>\\[!-/:-@\[-`{-~])
   | (?P<footnote>\[\^[^\]\s]+\]:?)
   | !?\[\[(?P<wikilink>[^\[\]\n]+)\]\]
   | (?P<image>!\[)(?=[^\]]*\]\()
@@ -23,7 +23,7 @@ _INLINE = re.compile(
   | <(?P<autolink>(?:https?://|mailto:)[^<>\s]+)>
   | (?P<tag></?[A-Za-z][\w.-]*(?:\s+[^<>]*)?/?>)
   | (?P<entity>&(?:[A-Za-z]\w{1,30}|\#\d{1,7}|\#[xX][0-9A-Fa-f]{1,6});)
-  | (?P<strong>\*{2,3}(?=\S)|(?<=\S)\*{2,3}|~~|==(?=\S)|(?<=\S)==(?!=))
+  | (?P<strong>\*{2,3}(?![\s*])|(?<=[^\s*])\*{2,3}(?!\*)|~~|==(?=\S)|(?<=\S)==(?!=))
   | (?P<under>(?<!\w)_{1,2}(?=\w)|(?<=[\w.!?,;:)`])_{1,2}(?!\w))
   | (?P<star>(?<![\w*])\*(?=[^\s*])|(?<=[^\s*])\*(?![\w*]))
   | (?P<attributes>\{(?:/\*[^{}]*?\*/|[ ]*[.\#][\w-][^{}\n]*)\})
@@ -136,6 +136,8 @@ def _removals(text: str) -> list[tuple[int, int, str, int]]:
             found.append((m.start(), m.end(), shown, m.start("wikilink") + at))
         elif kind == "autolink":
             found.append((m.start(), m.end(), m.group("autolink"), m.start("autolink")))
+        elif kind == "escape":
+            found.append((m.start(), m.end(), m.group()[1], m.start() + 1))
         elif kind == "entity":
             found.append((m.start(), m.end(), html.unescape(m.group()), m.start()))
         else:

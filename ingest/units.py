@@ -24,13 +24,17 @@ _CALLOUT = re.compile(r"\[![\w-]+\][+-]?")
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _DELIMITERS = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _CELL_BORDER = re.compile(r"(?<!\\)\|")
+# A time, a day or a label begins an entry of a log or a form.
+_ENTRY = re.compile(r"\d{1,2}[:.]\d{2}\b|\d{4}-\d{2}-\d{2}\b|[^\W\d]\w{1,20}[:：]\s")
 _DEFINITION = re.compile(r":[ \t]+")
 _FIELD = re.compile(r"(?P<key>[^\s:#'\"-][^:#]*?)\s*:(?:\s+(?P<value>.*))?$")
 _FIELD_ITEM = re.compile(r"\s*-\s+(?P<value>.*)$")
 # Said elsewhere (title, date, tags), or about the file's life and looks rather than its matter.
 _SILENT_KEYS = frozenset(
     """
-    title date time icon tags tag categories category aliases alias cssclass cssclasses created updated modified lastmod published
+    title date time icon tags tag categories category
+    aliases alias cssclass cssclasses created updated modified
+    lastmod published
     publish permalink id uid uuid layout hide draft slug template position weight nav_order sidebar
     sidebar_position sidebar_label draft toc image cover banner banner_y math
     """.split()  # noqa: SIM905 - a word list is read more easily as text
@@ -216,7 +220,13 @@ class _Scan:
         for line, following in pairwise(lines):
             end = line.start + len(line.text)
             hard = self._source[end : end + 2] == "  " or line.text.endswith("\\")
-            ended = hard or (free and _has_room(line.text, following.text, width))
+            ended = hard or (
+                free
+                and (
+                    _ENTRY.match(following.text) is not None
+                    or _has_room(line.text, following.text, width)
+                )
+            )
             if ended and _is_closed(self._source[start:end]):
                 spans.append((start, end))
                 start = following.start

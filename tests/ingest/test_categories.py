@@ -73,7 +73,12 @@ def test_preferences_are_told(text):
 
 @pytest.mark.parametrize(
     "text",
-    ["If I like it, I buy it.", "You may prefer tea.", "I want to replace the tyre.", "好きなように命名できます。"],
+    [
+        "If I like it, I buy it.",
+        "You may prefer tea.",
+        "I want to replace the tyre.",
+        "好きなように命名できます。",
+    ],
 )
 def test_supposed_likings_are_none(text):
     assert told(text) is not Category.PREFERENCE

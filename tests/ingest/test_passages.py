@@ -92,7 +92,18 @@ def test_words_that_point_back_lean(text):
 
 
 @pytest.mark.parametrize(
-    "text", ["Itself a wonder.", "Thisbe waits.", "Esel sind grau.", "Paris est grand."]
+    "text",
+    [
+        "Itself a wonder.",
+        "Thisbe waits.",
+        "Esel sind grau.",
+        "Paris est grand.",
+        "Het magazijn is vol.",
+        "Die Katze schläft.",
+        "Er zijn drie deuren.",
+        "Es gibt Brot.",
+        "Il y a du pain.",
+    ],
 )
 def test_words_that_only_begin_alike_do_not_lean(text):
     assert not leans(text)
@@ -152,25 +163,29 @@ def test_long_text_is_cut_below_the_limit(word):
     assert all(len(p.text) <= PASSAGE_LENGTH for p in passages)
 
 
-_markdown = st.lists(
-    st.sampled_from(
-        r"a Word. It 1. - * ** ` ``` [ ] ( ) [[ ]] | |-| > # \ & &amp; <b> </b> 。 这个 それ ไทย : ; ? ! é"
-        " _ == ~~ [x] … “ ”".split()
-        + [
-            "\r\n",
-            "\t",
-            "\n",
-            "\n\n",
-            "  ",
-            "    ",
-            "\n- ",
-            "\n  - ",
-            "x" * 700,
-            "some more words here ",
-        ]
+_PIECES = [
+    *r"a Word. It 1. - * ** ` ``` [ ] ( ) [[ ]] | |-| > # \ & &amp; <b> </b> 。 这个 それ ไทย : ; ? ! é".split(),  # noqa: SIM905
+    *(
+        "_",
+        "==",
+        "~~",
+        "[x]",
+        "…",
+        "“",
+        "”",
+        "\r\n",
+        "\t",
+        "\n",
+        "\n\n",
+        "  ",
+        "    ",
+        "\n- ",
+        "\n  - ",
     ),
-    max_size=40,
-).map("".join)
+    "x" * 700,
+    "some more words here ",
+]
+_markdown = st.lists(st.sampled_from(_PIECES), max_size=40).map("".join)
 
 
 @given(st.sampled_from(sorted(BlockKind)), _markdown | st.text(max_size=60))

@@ -30,7 +30,9 @@ def test_every_category_has_eight_examples_in_each_language():
         assert set(languages) == {"en", "nl", "de", "zh"}
         assert all(len(set(texts)) >= 8 for texts in languages.values())
     texts = [text for _, text in prototype_texts()]
-    assert len(texts) == len(set(texts)) == sum(len(t) for ls in table.values() for t in ls.values())
+    assert (
+        len(texts) == len(set(texts)) == sum(len(t) for ls in table.values() for t in ls.values())
+    )
 
 
 def test_the_nearest_category_wins():
@@ -44,12 +46,27 @@ def test_a_small_lead_means_knowledge():
 
 
 def test_three_examples_outweigh_one_stray():
-    vectors = np.stack([unit(1, 0, 0), unit(0, 1, 0), unit(0, 1, 0.1), unit(0.9, 0.3, 0), unit(0.9, 0.2, 0), unit(0.9, 0.1, 0)])
-    prototypes = PrototypeVectors(categories=(Category.ERROR,) * 3 + (Category.TOOL,) * 3, vectors=vectors)
+    vectors = np.stack(
+        [
+            unit(1, 0, 0),
+            unit(0, 1, 0),
+            unit(0, 1, 0.1),
+            unit(0.9, 0.3, 0),
+            unit(0.9, 0.2, 0),
+            unit(0.9, 0.1, 0),
+        ]
+    )
+    prototypes = PrototypeVectors(
+        categories=(Category.ERROR,) * 3 + (Category.TOOL,) * 3, vectors=vectors
+    )
     assert nearest_category(unit(1, 0, 0), prototypes) is Category.TOOL
 
 
-@given(st.lists(st.floats(-1, 1, width=32), min_size=3, max_size=3).filter(lambda v: np.linalg.norm(v) > 0.01))
+@given(
+    st.lists(st.floats(-1, 1, width=32), min_size=3, max_size=3).filter(
+        lambda v: np.linalg.norm(v) > 0.01
+    )
+)
 def test_order_of_examples_does_not_matter(numbers):
     backwards = PrototypeVectors(categories=AXES.categories[::-1], vectors=AXES.vectors[::-1])
     assert nearest_category(unit(*numbers), AXES) is nearest_category(unit(*numbers), backwards)
