@@ -14,7 +14,7 @@ from recalld.records import Entity
 _LIMIT = 12
 _LONGEST = 60
 _CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
-_WIKILINK = re.compile(r"\[\[([^\[\]\n|#^]+)")
+_WIKILINK = re.compile(r"\[\[([^\[\]\n|#^]+)[^\[\]\n]*\]\]")
 _TAG = re.compile(r"(?<![\w/&#])#([^\W\d][\w/-]*)")
 _QUOTED = re.compile(r"「([^「」\n]{1,20})」|『([^『』\n]{1,20})』|《([^《》\n]{1,20})》")
 _URL = re.compile(r"\b[a-z]+://\S+|\bwww\.\S+")
@@ -107,4 +107,4 @@ def _is_shaped(name: str) -> bool:
 def is_title(text: str) -> bool:
     """Whether most of its longer words are capitalised, as titles in English are."""
     words = re.findall(r"[^\W\d_]{2,}", text)
-    return len(words) >= 3 and sum(word[0].isupper() for word in words) * 10 >= len(words) * 6
+    return len(words) >= 4 and sum(word[0].isupper() for word in words) * 10 >= len(words) * 7

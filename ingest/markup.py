@@ -105,7 +105,7 @@ def squeeze(text: str) -> str:
 def visible_text(text: str) -> str:
     """What a reader sees of HTML, with as many lines as the source has.
 
-    Scripts, styles and comments are gone; the words of `alt` and `title` attributes stay.
+    Scripts, styles and comments are gone; the words of `alt` attributes stay.
     """
     text = re.sub(
         r"<(script|style)\b[^>]*>.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)",
@@ -118,7 +118,7 @@ def visible_text(text: str) -> str:
 
 
 def _attribute_words(tag: re.Match[str]) -> str:
-    words = re.findall(r"""\b(?:alt|title)\s*=\s*(?:"([^"]*)"|'([^']*)')""", tag.group())
+    words = re.findall(r"""\balt\s*=\s*(?:"([^"]*)"|'([^']*)')""", tag.group())
     shown = " ".join(filter(None, (a or b for a, b in words)))
     return f" {shown} " + "\n" * (tag.group().count("\n") - shown.count("\n"))
 

