@@ -60,7 +60,9 @@ class RefiningStage:
             texts = prototype_texts()
             stored = self._stored()
             vectors = self._embed(texts) if stored is None else stored
-            self._prototypes = PrototypeVectors.of([category for category, _ in texts], vectors)
+            self._prototypes = PrototypeVectors(
+                categories=tuple(category for category, _ in texts), vectors=vectors
+            )
         return self._prototypes
 
     def _stored(self) -> NDArray[np.float32] | None:

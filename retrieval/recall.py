@@ -12,7 +12,7 @@ import uuid
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import partial
 
@@ -71,7 +71,7 @@ _CACHED_QUERIES = 512
 class RecallOptions:
     """How recall ranks, from the settings."""
 
-    half_lives: Mapping[Category, timedelta] = HALF_LIVES
+    half_lives: Mapping[Category, timedelta] = field(default_factory=lambda: HALF_LIVES)
     neighbours: bool = True
     # None = the calibrated threshold.
     min_relevance: float | None = None

@@ -32,6 +32,7 @@ _PRAGMAS = (
 _CREATION = ("PRAGMA page_size = 8192", "PRAGMA auto_vacuum = INCREMENTAL")
 _BUSY_MS = 5000
 _MAX_IDLE_READERS = 8
+_TOLERANCE = 1e-6
 
 
 @contextmanager
@@ -69,13 +70,16 @@ def load_vectors(connection: Connection) -> str | None:
         connection.enable_load_extension(True)  # noqa: FBT003 - apsw takes it so
         connection.load_extension(sqlite_vec.loadable_path())
         connection.enable_load_extension(False)  # noqa: FBT003 - apsw takes it so
-        one = connection.execute(
+        one: list[Row] = connection.execute(
             "SELECT vec_distance_cosine(vec_int8(x'0102'), vec_int8(x'0102')),"
             " vec_distance_hamming(vec_bit(x'0f'), vec_bit(x'00'))"
         ).fetchall()
     except (apsw.Error, OSError, AttributeError) as error:
         return f"sqlite-vec can't be loaded: {error}"
-    return None if one == [(0.0, 4.0)] else f"sqlite-vec computes wrong distances: {one}"
+    cosine, hamming = (float(value) for value in one[0])
+    if abs(cosine) > _TOLERANCE or hamming != 4:
+        return f"sqlite-vec computes wrong distances: {cosine} and {hamming}, not 0 and 4"
+    return None
 
 
 def require_fts5(connection: Connection) -> None:

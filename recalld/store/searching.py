@@ -233,7 +233,7 @@ def passage_places(
     """Note, position in it and length in characters of each passage."""
     rows = execute(
         connection,
-        "SELECT id, note_id, position, length(text) FROM json_each(?)"
+        "SELECT passage.id, note_id, position, length(text) FROM json_each(?)"
         " JOIN passage ON passage.id = value",
         (json.dumps(list(passages)),),
     )
