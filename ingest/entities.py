@@ -13,7 +13,7 @@ from recalld.records import Entity
 
 _LIMIT = 12
 _LONGEST = 60
-_CODE = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+_CODE = re.compile(r"(?<!`)(`++)(.{1,500}?)(?<!`)\1(?!`)")
 _WIKILINK = re.compile(r"\[\[([^\[\]\n|#^]+)[^\[\]\n]*\]\]")
 _TAG = re.compile(r"(?<![\w/&#])#([^\W\d][\w/-]*)")
 _QUOTED = re.compile(r"「([^「」\n]{1,20})」|『([^『』\n]{1,20})』|《([^《》\n]{1,20})》")

@@ -10,13 +10,14 @@ import re
 from bisect import bisect_right
 from dataclasses import dataclass
 
+# Spans and labels have a longest length, so that a note of brackets costs no more than its size.
 _INLINE = re.compile(
     r"""
-    (?P<code>(?P<ticks>`+)(?!`)(?:.|\n)+?(?<!`)(?P=ticks)(?!`))
+    (?P<code>(?<!`)(?P<ticks>`++)(?:.|\n){1,1000}?(?<!`)(?P=ticks)(?!`))
   | (?P<escape>\\[!-/:-@\[-`{-~])
-  | (?P<footnote>\[\^[^\]\s]+\]:?)
+  | (?P<footnote>\[\^[^\[\]\s]{1,80}\]:?)
   | !?\[\[(?P<wikilink>[^\[\]\n]+)\]\]
-  | (?P<image>!\[)(?=[^\]]*\]\()
+  | (?P<image>!\[)(?=[^\[\]]{0,500}\]\()
   | (?P<link>\[)(?=(?:[^\[\]]|\[[^\[\]]*\])*\](?:\(|\[))
   | (?P<target>\]\((?:<[^<>\n]*>|[^\s()]*(?:\([^\s()]*\)[^\s()]*)*)(?:\s+(?:"[^"]*"|'[^']*'))?\s*\))
   | (?P<reference>\]\[[^\]\n]*\])

@@ -15,7 +15,7 @@ from itertools import pairwise
 from ingest.markup import split_lines, squeeze, strip_markup
 from ingest.sentences import Span, split_sentences, trim, weight
 from ingest.units import Unit, find_units, searchable_source
-from recalld.records import Block, Lines
+from recalld.records import Block, BlockKind, Lines
 
 PASSAGE_LENGTH = 1200
 # Leaves room for the lines of the fence itself.
@@ -25,6 +25,7 @@ _CODE_STATEMENT_LENGTH = 400
 _SHORT = 25
 _JOINED_LENGTH = 400
 _JOINED_SENTENCES = 3
+_WORDLESS = (BlockKind.BLANK, BlockKind.RULE, BlockKind.COMMENT, BlockKind.FRONT_MATTER)
 _LINE_END = re.compile(r"\n")
 _CLAUSE_END = re.compile(r"[,;:，；：、)]\s*")
 
@@ -127,7 +128,8 @@ def split_block(block: Block) -> tuple[PassageDraft, ...]:
         for unit in find_units(block, source.text)
         for statement in _place_statements(unit, source)
     ]
-    if not placed and re.search(r"\w", source.text) and find_units(block, source.text):
+    if not placed and block.kind not in _WORDLESS and re.search(r"\w", source.text):
+        # Markup round its only words, such as the opening of a fence, hid them from the units.
         whole = Unit(kind="code", start=0, end=len(source.text))
         placed = list(_place_code(whole, source))
     return tuple(_pack(placed, source))

@@ -8,6 +8,7 @@ It knows nothing of Markdown or blocks.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 import sentencex
 
@@ -40,6 +41,7 @@ _THAI = re.compile(r"[\u0e00-\u0e7f]")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]")
 # A Thai text has no full stop; its spaces part clauses, which are gathered up to about this length.
 _THAI_LENGTH = 120
+_PART_LENGTH = 8000
 
 
 def weight(text: str) -> int:
@@ -60,7 +62,7 @@ def split_sentences(text: str) -> tuple[Span, ...]:
     flat = text.replace("\n", " ").replace("\r", " ")
     borders: list[int] = []
     at = 0
-    for piece in sentencex.segment("en", flat):
+    for piece in _segments(flat):
         at += len(piece)
         if at < len(flat) and _is_border(flat, borders[-1] if borders else 0, at):
             borders.append(at)
@@ -84,6 +86,20 @@ def trim(text: str, span: Span) -> Span:
     while end > start and text[end - 1].isspace():
         end -= 1
     return start, end
+
+
+def _segments(text: str) -> Iterator[str]:
+    """The segmenter's pieces; a very long text is given to it in parts, as its time grows by the square."""
+    start = 0
+    while len(text) - start > _PART_LENGTH:
+        end = text.rfind(" ", start, start + _PART_LENGTH) + 1 or start + _PART_LENGTH
+        *whole, last = sentencex.segment("en", text[start:end])
+        # The last piece goes on in the next part, unless it fills its own.
+        if not whole:
+            whole, last = [last], ""
+        yield from whole
+        start = end - len(last)
+    yield from sentencex.segment("en", text[start:])
 
 
 def _is_border(text: str, start: int, at: int) -> bool:

@@ -44,6 +44,12 @@ def test_a_line_end_counts_as_a_space():
     assert told("One line\nand more. Two\nlines.") == ["One line\nand more.", "Two\nlines."]
 
 
+def test_a_very_long_paragraph_is_split_as_a_short_one():
+    sentence = "The server of Mr. Smith was down for an hour. "
+    assert told(sentence * 1000) == [sentence.strip()] * 1000
+    assert told("a" * 20_000) != []
+
+
 def test_long_thai_is_parted_at_its_spaces():
     text = "สวัสดีครับ ผมชื่อจอห์น " * 20
     parts = told(text)
