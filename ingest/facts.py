@@ -17,7 +17,7 @@ from ingest.dates import find_dates
 from ingest.entities import find_entities, is_title
 from ingest.passages import Sentence, StatementDraft, leans
 from ingest.relations import cell_relation, find_relations
-from ingest.sentences import count_cjk
+from ingest.sentences import count_cjk, split_sentences
 from recalld.records import ExtractedFact, Lines, Relation
 from retrieval.words import stop_words
 
@@ -102,7 +102,7 @@ _CONTINUES = re.compile(
 )
 _THAT_ONE = re.compile(
     r"\b(?:on|in|of|to|with|for|from|by|at|into|over) that (?!i\b|you\b|we\b|the\b|it\b)\w"
-    r"|\bdoes that\b|\bthat(?=[,.;:!])",
+    r"|\bdoes that\b|\bthat(?=[,.;:!]|\ (?:with|by|from|in|on|to|for)\b)",
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(
@@ -177,7 +177,7 @@ def states_something(text: str, *, of: str = "") -> bool:
     return not (
         is_question(told)
         or is_task(told)
-        or told.endswith((":", "："))
+        or told.endswith((":", "：", ",", "，", "、"))
         or _POINTER.match(told)
         or (_GREETING.match(told) and content_words(told) < 6)
         or not _has_content(_FILLER.sub("", told), of)
@@ -302,7 +302,9 @@ def _stands_alone(text: str, draft: StatementDraft) -> bool:
     """Whether a sentence means the same outside its note: whole, and pointing at nothing outside itself."""
     words = len(_WORDS.findall(_MARKED_TASK.sub("", text)))
     cjk = count_cjk(text)
-    if _points(_CODE.sub("`", text)) or is_title(text):
+    # What follows in a joined fact leans on its first sentence, which is there.
+    first = text[slice(*split_sentences(text)[0])]
+    if _points(_CODE.sub("`", first)) or is_title(text):
         return False
     if draft.unit.parents:
         return words + cjk // 2 >= 2
@@ -311,7 +313,7 @@ def _stands_alone(text: str, draft: StatementDraft) -> bool:
     if words < 4 or not (_FINAL.search(text) or _has_verb(text)):
         return False
     # `The port is 5432.` is another port under another heading; a name makes it one thing.
-    vague = _DEFINITE.match(text) and words < 8 and not re.search(r"`|\s[A-Z]", text)
+    vague = _DEFINITE.match(text) and words < 9 and not re.search(r"`|\s[A-Z]", text)
     return not vague
 
 
