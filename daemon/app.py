@@ -264,7 +264,7 @@ class App:
     def _serve(self) -> None:
         limits = self._settings.daemon
         server = SocketServer(
-            None if self._inherited else self._socket_path(),
+            None if self._inherited else self.socket_path(),
             self._inherited,
             self._running().table(),
             ServerLimits(
@@ -278,7 +278,8 @@ class App:
         server.start()
         self._stack.callback(server.stop)
 
-    def _socket_path(self) -> Path:
+    def socket_path(self) -> Path:
+        """Where clients find it when no socket was handed over."""
         given = self._settings.daemon.socket
         return socket_path(
             flag=str(given) if given else None, env=os.environ, setting=None, home=Path.home()

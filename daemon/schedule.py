@@ -46,6 +46,9 @@ class Schedule:
     def stop(self) -> None:
         """Lets the running job end and joins the threads."""
         if self._scheduler.running:
+            # It closes its pool before its clock; without jobs the clock has nothing to hand over.
+            self._scheduler.pause()
+            self._scheduler.remove_all_jobs()
             self._scheduler.shutdown(wait=True)
 
 
