@@ -53,9 +53,15 @@ def main() -> None:
     mean = everything.mean(axis=0)
     for name, vectors in drawn.items():
         own = vectors.mean(axis=0)
-        print(f"{name}: |mean| {np.linalg.norm(own):.3f}, to the common mean {np.linalg.norm(own - mean):.3f}")
+        print(
+            f"{name}: |mean| {np.linalg.norm(own):.3f}, to the common mean {np.linalg.norm(own - mean):.3f}"
+        )
     if asked.write:
-        kept = json.loads(TARGET.read_text("utf-8")) if TARGET.exists() else {"tau": 0.4, "slope": 12.0}
+        kept = (
+            json.loads(TARGET.read_text("utf-8"))
+            if TARGET.exists()
+            else {"tau": 0.4, "slope": 12.0}
+        )
         kept["mean"] = [round(float(value), 5) for value in mean]
         TARGET.write_text(json.dumps(kept) + "\n", "utf-8")
 
