@@ -234,6 +234,7 @@ class App:
             embedding=stage,
             refining=RefiningStage(database=database, writes=writer, embedder=embedder),
             give_way=lambda: ingest.waiting().dirty > _WORDS_FIRST,
+            on_written=self._generation.count,
         )
 
     def _recall(
