@@ -193,7 +193,7 @@ class RootKeeper:
             yield replace(self._take(path), left=left)
         yield from self._let_go(plan)
         if paths is None:
-            self._finish_whole(plan, root.present)
+            self._finish_whole(plan, root.present, used=guard.confirmed)
 
     def _current_rules(self, paths: frozenset[str] | None) -> IgnoreRules:
         if self._rules is None or paths is None or any(map(self._rules.makes_rules, paths)):
@@ -342,8 +342,10 @@ class RootKeeper:
         self._writes.call(lambda writers: writers.notes.remove(note_id, now_ms))
         self._removed_at.append(self._now())
 
-    def _finish_whole(self, plan: Plan, present: RootIdentity | None) -> None:
-        self._confirmed = False
+    def _finish_whole(self, plan: Plan, present: RootIdentity | None, *, used: bool) -> None:
+        if used:
+            # One that came while this look was under way is for the next.
+            self._confirmed = False
         held = f"held_since/{self.name}"
         if plan.root_state == "ok" and present is not None:
             self._writes.call(
