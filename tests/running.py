@@ -38,9 +38,10 @@ class RunningDaemon:
         embedder: WordEmbedder | None = None,
         settings: Mapping[str, object] | None = None,
         roots: list[Path] | None = None,
+        data: Path | None = None,
     ) -> None:
         self.vault = base / "vault"
-        self.data = base / "data"
+        self.data = data or base / "data"
         self.vault.mkdir(exist_ok=True)
         self.embedder = embedder
         self._socket = base / "s.sock"
@@ -125,9 +126,11 @@ class RunningDaemon:
             time.sleep(0.02)
 
     def files(self) -> dict[str, bytes]:
-        """Every file below the vault that can be read, with its content."""
+        """Every file below the vault that can be read, with its content; recalld's own left out."""
         found = {}
         for path in sorted(self.vault.rglob("*")):
+            if path.is_relative_to(self.data):
+                continue
             if path.is_file() and os.access(path, os.R_OK):
                 found[str(path.relative_to(self.vault))] = path.read_bytes()
         return found
