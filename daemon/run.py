@@ -40,6 +40,8 @@ _POLL_S = 0.1
 _SHOW_EVERY_S = 0.5
 _LOG_EVERY_S = 5.0
 _IDLE_TICK_S = 5.0
+# Hits of an answer to `--ask`: a person reads them in passing.
+_SHOWN = 3
 # The queue's name, and what people call what is done with it.
 _WORK = {"dirty": "words", "embed": "vectors", "extract": "refinements"}
 
@@ -239,7 +241,7 @@ class Life:
         """Asks, prints, and says whether there was an answer."""
         out, err = self._console.out, self._console.err
         try:
-            result = self._app.recall({"query": question})
+            result = self._app.recall({"query": question, "limit": _SHOWN})
         except RecalldError as error:
             err.show([(Span(f"recalld: {printable(question)}: {printable(error.message)}"),)])
             return False

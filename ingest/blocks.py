@@ -21,7 +21,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 from ingest.body import Body, Leaf
 from ingest.front_matter import read_front_matter
 from ingest.inline import strip_markup
-from ingest.links import reference_key
+from ingest.links import find_links, reference_key
 from ingest.redaction import cut_payloads, drop_controls, redact
 from recalld.records import Block, BlockKind, Lines, ParsedNote
 
@@ -72,13 +72,15 @@ def parse_note(text: str) -> ParsedNote:
     shown = redact("\n".join((*lines[: header.line_count], *body.shown_lines())))[0].split("\n")
     blocks = tuple(_iter_blocks(tokens, raw_lines, shown, body))
     links, tags = body.read_prose()
+    # Properties link too: `author: "[[Kevin Kelly]]"`.
+    head_links, _ = find_links("\n".join(lines[: header.line_count]), first_line=1, references={})
     return ParsedNote(
         title=redact(header.title)[0] or _find_title(blocks),
         date=header.date,
         tags=_distinct((*header.tags, *tags)),
         aliases=tuple(redact(alias)[0] for alias in header.aliases),
         blocks=blocks,
-        links=links,
+        links=(*head_links, *links),
         problems=tuple(sorted((*header.problems, *body.problems), key=lambda p: p.line)),
     )
 

@@ -33,6 +33,7 @@ from recalld.store.changes import (
     NewPassage,
     NewStatement,
     NoteChange,
+    PassageWords,
     StoredBlock,
     StoredNote,
 )
@@ -43,6 +44,9 @@ _DATE_TITLE = re.compile(
 )
 _ISO_DAY = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
 _HEADING_LENGTH = 100
+# File names that name no matter.
+_NO_TITLES = frozenset({"readme", "index", "untitled", "home", "inbox", "notes", "note", "todo"})
+_LEAST_LETTERS = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +68,18 @@ def digest(*parts: str) -> bytes:
 def said_title(note: ParsedNote) -> str:
     """The title that the note itself gives, where it says more than a date."""
     return "" if _DATE_TITLE.fullmatch(note.title) else note.title
+
+
+def embed_title(note: ParsedNote, path: str) -> str:
+    """The title that statements are embedded with: the note's own, else a file name that says something.
+
+    A renamed note keeps the vectors it has, so that a rename costs no model call.
+    """
+    said = said_title(note)
+    stem = PurePosixPath(path).stem.replace("_", " ").replace("-", " ").strip()
+    if said or _ISO_DAY.search(PurePosixPath(path).stem) or stem.casefold() in _NO_TITLES:
+        return said
+    return stem if sum(character.isalpha() for character in stem) >= _LEAST_LETTERS else ""
 
 
 def shown_title(note: ParsedNote, path: str) -> str:
@@ -94,6 +110,22 @@ def passage_words(title: str, block: ExtractedBlock, passage: ExtractedPassage) 
     """The words by which a passage is found: its own, its headings', its lead-in's, the title's twice."""
     headings = [heading for heading in block.block.heading_path if heading != title]
     return index_words("\n".join((title, title, *headings, block.lead_in, passage.text)))
+
+
+def statement_words(title: str, heading_path: Sequence[str], statement: ExtractedStatement) -> str:
+    """What a statement covers of a query: its words, and those of its title and innermost heading."""
+    text = "\n".join((title, *heading_path[-1:], statement.text))
+    return " ".join(dict.fromkeys(index_words(text).split()))
+
+
+def _kept_words(title: str, block: ExtractedBlock, passage: ExtractedPassage) -> PassageWords:
+    return PassageWords(
+        passage=passage_words(title, block, passage),
+        statements=tuple(
+            statement_words(title, block.block.heading_path, statement)
+            for statement in passage.statements
+        ),
+    )
 
 
 def embed_prefix(title: str, heading_path: Sequence[str]) -> str:
@@ -133,6 +165,7 @@ def plan_note(
         now_ms: Milliseconds since 1970.
     """
     title, said = shown_title(note, file.path), said_title(note)
+    named = embed_title(note, file.path)
     uid = stored.uid if stored else new_uid
     dated = note_date(note, file.path)
     comparable = stored is not None and (
@@ -147,7 +180,7 @@ def plan_note(
     for ordinal, block in enumerate(searchable):
         match = matches.take(block)
         if match:
-            words = tuple(passage_words(title, block, one) for one in block.passages)
+            words = tuple(_kept_words(title, block, one) for one in block.passages)
             kept.append(
                 KeptBlock(
                     block_id=match.block_id,
@@ -188,7 +221,7 @@ def plan_note(
         links=note.links,
         kept=tuple(kept),
         added=tuple(
-            _new_block(uid, ordinal, first, block, title, said, taken)
+            _new_block(uid, ordinal, first, block, title, named, taken)
             for ordinal, first, block in added
         ),
         removed=removed,
@@ -219,11 +252,11 @@ def _new_block(
     position: int,
     block: ExtractedBlock,
     title: str,
-    said: str,
+    named: str,
     taken: set[str],
 ) -> NewBlock:
     parsed = block.block
-    prefix = embed_prefix(said, parsed.heading_path)
+    prefix = embed_prefix(named, parsed.heading_path)
     return NewBlock(
         ordinal=ordinal,
         kind=parsed.kind,
@@ -266,7 +299,7 @@ def _new_statement(
 ) -> NewStatement:
     return NewStatement(
         text=statement.text,
-        words=" ".join(dict.fromkeys(index_words(prefix + statement.text).split())),
+        words=statement_words(title, heading_path, statement),
         lines=statement.lines,
         embed_prefix=prefix,
         embed_hash=digest(prefix, statement.text),

@@ -22,7 +22,7 @@ ALWAYS_RARE = 2
 DEFAULT_MIN_RELEVANCE = 0.5
 # Of coverage alone, whatever the model: half of what was asked, by weight, in one statement.
 KEYWORD_TAU = 0.5
-KEYWORD_SLOPE = 8.0
+KEYWORD_SLOPE = 6.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

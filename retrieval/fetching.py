@@ -28,6 +28,7 @@ from recalld.store.searching import (
     tags_of_notes,
     uids_by_prefix,
 )
+from retrieval.presenting import context_of
 from retrieval.ranked import fact_anchor, passage_anchor
 
 AnchorKind = Literal["fact", "passage", "note"]
@@ -167,8 +168,7 @@ def _note(connection: Connection, note_id: NoteId) -> Fetched:
 
 
 def _place(passage: PassageRow) -> dict[str, object]:
-    lead_in = [passage.lead_in] if passage.lead_in else []
-    return {"title": passage.title, "context": [*passage.heading_path, *lead_in]}
+    return {"title": passage.title, "context": list(context_of(passage))}
 
 
 def _source(fact: FactRow, passage: PassageRow) -> dict[str, object]:

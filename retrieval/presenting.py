@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from recalld.records import Category, FactId, Hit, Source
 from recalld.store.connection import Connection
-from recalld.store.searching import fact_uids, superseded_by_these, tags_of_notes
+from recalld.store.searching import PassageRow, fact_uids, superseded_by_these, tags_of_notes
 from retrieval.collapse import collapse, fit_budget
 from retrieval.ranked import Ranked, fact_anchor, passage_anchor
 from retrieval.records import Shown
@@ -61,6 +61,13 @@ def hits(connection: Connection, kept: Sequence[Kept]) -> list[Hit]:
     return [_hit(one, newer, older, tags.get(one.ranked.passage.note_id, ())) for one in kept]
 
 
+def context_of(passage: PassageRow) -> tuple[str, ...]:
+    """What a text needs to be understood: the note's title, the headings above it, and its lead-in."""
+    title = () if passage.title in passage.heading_path[:1] else (passage.title,)
+    lead_in = (passage.lead_in,) if passage.lead_in else ()
+    return (*title, *passage.heading_path, *lead_in)
+
+
 def _hit(
     one: Kept,
     newer: dict[FactId, str],
@@ -69,7 +76,7 @@ def _hit(
 ) -> Hit:
     passage, fact = one.ranked.passage, one.ranked.fact
     successor = newer.get(fact.superseded_by) if fact and fact.superseded_by else None
-    context = (*passage.heading_path, *((passage.lead_in,) if passage.lead_in else ()))
+    context = context_of(passage)
     return Hit(
         anchor=fact_anchor(fact.uid) if fact else passage_anchor(passage.uid),
         kind="fact" if fact else "passage",

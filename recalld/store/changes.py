@@ -113,6 +113,14 @@ class NewBlock:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PassageWords:
+    """The index words of a passage and of its statements in order."""
+
+    passage: str
+    statements: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class KeptBlock:
     """A block that stays, perhaps at another place; its facts, ids and vectors stay with it."""
 
@@ -122,7 +130,7 @@ class KeptBlock:
     # Position of its first passage; the others follow.
     position: int
     # New words of its passages when the title changed, else None.
-    words: tuple[str, ...] | None
+    words: tuple[PassageWords, ...] | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

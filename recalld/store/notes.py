@@ -18,6 +18,7 @@ from recalld.store.changes import (
     NewPassage,
     NewStatement,
     NoteChange,
+    PassageWords,
 )
 from recalld.store.connection import Connection, execute, translated
 from recalld.store.facts import add_fact, restate, retract_unsourced, touched_facts
@@ -294,14 +295,20 @@ class NoteWriter:
         if kept.words is not None:
             self._reword((row[0], words) for row, words in zip(rows, kept.words, strict=True))
 
-    def _reword(self, words: Iterable[tuple[int, str]]) -> None:
-        for passage_id, text in words:
+    def _reword(self, words: Iterable[tuple[int, PassageWords]]) -> None:
+        for passage_id, new in words:
             execute(self._connection, "DELETE FROM passage_fts WHERE rowid = ?", (passage_id,))
             execute(
                 self._connection,
                 "INSERT INTO passage_fts (rowid, words) VALUES (?, ?)",
-                (passage_id, text),
+                (passage_id, new.passage),
             )
+            for ordinal, text in enumerate(new.statements):
+                execute(
+                    self._connection,
+                    "UPDATE statement SET words = ? WHERE passage_id = ? AND ordinal = ?",
+                    (text, passage_id, ordinal),
+                )
 
     def _remove_blocks(self, blocks: Sequence[BlockId], now_ms: int) -> None:
         """Takes blocks out; vectors go into the cache, what lies below goes by cascade."""
