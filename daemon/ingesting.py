@@ -21,13 +21,17 @@ _log = structlog.get_logger("ingest")
 # After a failed look the root is scanned again, later and later.
 _FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 60.0
+# How long taking a root away waits for the note at hand.
+_PATIENCE_S = 5.0
 
 
 @dataclass(slots=True, kw_only=True)
 class _Look:
-    root: str
+    work: _RootWork
     steps: Iterator[Looked]
     started: float
+    # Instant of the oldest change that it is to find, as far as that is known.
+    since: float
     whole: bool
     # Unknown before the first step; at least the look itself is to be done.
     left: int = 1
@@ -62,6 +66,8 @@ class _RootWork:
     scan_asked: float | None = None
     full: bool = False
     looks: list[_Look] = field(default_factory=list)
+    # Instant of the oldest change that a failed look did not bring in.
+    missed: float | None = None
 
 
 class IngestLoop:
@@ -77,9 +83,14 @@ class IngestLoop:
         wall_clock: Callable[[], float] = time.time,
     ) -> None:
         """`on_written` is called after notes were written, and when nothing is left to do."""
+        self._make_settle = make_settle
+        # Never changed in place: a new one takes its place, so that others may walk through it.
         self._roots = {
-            keeper.name: _RootWork(keeper=keeper, settle=make_settle()) for keeper in keepers
+            # Asked at once: before its first scan no root is settled, whatever the loop's state.
+            keeper.name: _RootWork(keeper=keeper, settle=make_settle(), scan_asked=clock())
+            for keeper in keepers
         }
+        self._at_hand: _Look | None = None
         self._on_written = on_written
         self._clock = clock
         self._wall_clock = wall_clock
@@ -95,8 +106,7 @@ class IngestLoop:
         return {name: work.keeper for name, work in self._roots.items()}
 
     def start(self) -> None:
-        """Asks for a scan of every root and starts the thread."""
-        self.ask_scan()
+        """Starts the thread, which scans every root first."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -107,24 +117,43 @@ class IngestLoop:
         if self._thread.ident is not None:
             self._thread.join()
 
-    def hint(self, root: str, paths: Iterable[str]) -> None:
-        """Something may have happened to these paths, together."""
+    def add_root(self, keeper: RootKeeper) -> None:
+        """Keeps one more root, beginning with a scan. One of the same name is replaced."""
         with self._changed:
-            self._roots[root].settle.hint_together(paths, self._clock())
+            work = _RootWork(keeper=keeper, settle=self._make_settle(), scan_asked=self._clock())
+            self._roots = {**self._roots, keeper.name: work}
             self._changed.notify_all()
+
+    def remove_root(self, name: str) -> None:
+        """Keeps a root no longer; returns when nothing is written for it any more."""
+        with self._changed:
+            gone = self._roots.get(name)
+            self._roots = {key: work for key, work in self._roots.items() if key != name}
+            self._changed.wait_for(
+                lambda: self._at_hand is None or self._at_hand.work is not gone, _PATIENCE_S
+            )
+            self._changed.notify_all()
+
+    def hint(self, root: str, paths: Iterable[str]) -> None:
+        """Something may have happened to these paths, together. A root that is not kept is no error."""
+        with self._changed:
+            if root in self._roots:
+                self._roots[root].settle.hint_together(paths, self._clock())
+                self._changed.notify_all()
 
     def overflow(self, root: str) -> None:
         """Hints were lost: everything below the root is to be looked at."""
         with self._changed:
-            self._roots[root].settle.overflow(self._clock())
-            self._changed.notify_all()
+            if root in self._roots:
+                self._roots[root].settle.overflow(self._clock())
+                self._changed.notify_all()
 
     def ask_scan(self, root: str | None = None, *, full: bool = False) -> None:
         """Asks for a whole look at a root, or at all; `full` reads every file."""
         with self._changed:
             for name, work in self._roots.items():
                 if root in (None, name):
-                    work.scan_asked = work.scan_asked or self._clock()
+                    work.scan_asked = _earlier(work.scan_asked, self._clock())
                     work.full = work.full or full
             self._changed.notify_all()
 
@@ -136,7 +165,7 @@ class IngestLoop:
     def pending_of(self, root: str) -> int:
         """Notes of a root that wait to be looked at."""
         with self._changed:
-            return self._dirty(self._roots[root])
+            return self._dirty(self._roots[root]) if root in self._roots else 0
 
     def wait_until_done(self, timeout_s: float) -> bool:
         """Waits until nothing is left to do. False when it takes longer."""
@@ -157,9 +186,9 @@ class IngestLoop:
         )
 
     def _begun(self, work: _RootWork) -> list[float]:
-        begun = [look.started for look in work.looks]
-        oldest = work.settle.oldest()
-        return begun + [one for one in (oldest, work.scan_asked) if one is not None]
+        begun = [look.since for look in work.looks]
+        rest = (work.settle.oldest(), work.scan_asked, work.missed)
+        return begun + [one for one in rest if one is not None]
 
     def _dirty(self, work: _RootWork) -> int:
         waiting = work.settle.waiting() + sum(max(1, look.left) for look in work.looks)
@@ -175,7 +204,11 @@ class IngestLoop:
                     self._changed.notify_all()
                     self._changed.wait(self._pause())
                     continue
+                self._at_hand = look
             self._advance(look)
+            with self._changed:
+                self._at_hand = None
+                self._changed.notify_all()
 
     def _pause(self) -> float | None:
         """Seconds until something is due; None = until somebody calls."""
@@ -188,26 +221,28 @@ class IngestLoop:
     def _next(self) -> _Look | None:
         """The look whose turn it is: the youngest hint first, scans last."""
         now = self._clock()
-        for name, work in self._roots.items():
-            self._begin(name, work, now)
+        for work in self._roots.values():
+            self._begin(work, now)
         looks = [(work, look) for work in self._roots.values() for look in work.looks]
         if not looks:
             return None
         return min(looks, key=lambda pair: (pair[1].whole, -pair[1].started))[1]
 
-    def _begin(self, name: str, work: _RootWork, now: float) -> None:
+    def _begin(self, work: _RootWork, now: float) -> None:
         if work.again_at is not None and work.again_at <= now:
             work.again_at = None
-            work.scan_asked = work.scan_asked or now
+            work.scan_asked = _earlier(work.scan_asked, now)
+        since = _earlier(work.settle.oldest(), now)
         due = work.settle.due(now)
         if due.paths:
             steps = work.keeper.look(due.paths)
-            work.looks.append(_Look(root=name, steps=steps, started=now, whole=False))
+            work.looks.append(_Look(work=work, steps=steps, started=now, since=since, whole=False))
         if due.paths is None:
-            work.scan_asked = work.scan_asked or now
+            work.scan_asked = _earlier(work.scan_asked, since)
         if work.scan_asked is not None and not any(look.whole for look in work.looks):
+            since = _earlier(work.missed, work.scan_asked)
             steps = work.keeper.look(None, full=work.full)
-            work.looks.append(_Look(root=name, steps=steps, started=work.scan_asked, whole=True))
+            work.looks.append(_Look(work=work, steps=steps, started=now, since=since, whole=True))
             work.scan_asked, work.full = None, False
 
     def _advance(self, look: _Look) -> None:
@@ -217,10 +252,12 @@ class IngestLoop:
         except Stopping:
             self._end(look, None)
         except RecalldError as error:
-            _log.warning("look.failed", root=look.root, reason=error.message, hint=error.hint)
+            _log.warning(
+                "look.failed", root=look.work.keeper.name, reason=error.message, hint=error.hint
+            )
             self._end(look, error)
         except Exception as error:  # noqa: BLE001 - the job loop: a fault in one look must not end the daemon
-            _log.exception("look.failed", root=look.root)
+            _log.exception("look.failed", root=look.work.keeper.name)
             self._end(look, error)
         else:
             self._note(look, looked)
@@ -231,26 +268,33 @@ class IngestLoop:
                 self.scan.last_ok = self._wall_clock()
             self._end(look, None)
             return
-        _log.debug("note.looked", root=look.root, note=looked.path, outcome=looked.outcome)
+        root = look.work.keeper.name
+        _log.debug("note.looked", root=root, note=looked.path, outcome=looked.outcome)
         with self._changed:
             look.left = looked.left
             if looked.outcome == "waiting":
-                self._roots[look.root].settle.hint(looked.path, self._clock())
+                look.work.settle.hint(looked.path, self._clock())
         if looked.outcome in ("taken", "moved", "gone"):
             self.take.last_ok = self._wall_clock()
             self._on_written()
 
     def _end(self, look: _Look, error: BaseException | None) -> None:
         with self._changed:
-            work = self._roots[look.root]
+            work = look.work
             work.looks.remove(look)
-            if error is None:
-                work.pause_s = _FIRST_PAUSE_S
-            else:
+            if error is not None:
                 report = self.scan if look.whole else self.take
                 report.failed += 1
                 report.reason = str(error)
                 work.again_at = self._clock() + work.pause_s
                 work.pause_s = min(work.pause_s * 2, _LONGEST_PAUSE_S)
+                work.missed = _earlier(work.missed, look.since)
+            elif look.whole and work.again_at is None:
+                # Only a whole look makes good what another one missed, and only what was missed before it began.
+                work.pause_s, work.missed = _FIRST_PAUSE_S, None
             self._changed.notify_all()
         self._on_written()
+
+
+def _earlier(known: float | None, instant: float) -> float:
+    return instant if known is None else min(known, instant)

@@ -56,6 +56,10 @@ class Methods:
         self._status = status
         self._defaults = defaults
 
+    def use_defaults(self, defaults: Mapping[str, object]) -> None:
+        """Takes other defaults of recall, from the next request on."""
+        self._defaults = defaults
+
     def table(self) -> dict[str, Method]:
         """Each method by its name."""
         return {
@@ -164,11 +168,15 @@ def _below(path: str, root: Path) -> str | None:
     """A path relative to a root; None when it is absolute and lies elsewhere."""
     if not Path(path).is_absolute():
         clean = os.path.normpath(path)
-        return None if clean.startswith("..") else ("" if clean == "." else clean)
+        return None if _leads_out(clean) else ("" if clean == "." else clean)
     for base in (root, root.resolve()):
         relative = os.path.relpath(path, base)
         if relative == ".":
             return ""
-        if not relative.startswith(".."):
+        if not _leads_out(relative):
             return relative
     return None
+
+
+def _leads_out(relative: str) -> bool:
+    return relative == ".." or relative.startswith("../")

@@ -43,6 +43,13 @@ class Schedule:
         """Starts the clock; the first run of each job comes after its interval."""
         self._scheduler.start()
 
+    def use_intervals(self, jobs: tuple[Job, ...]) -> None:
+        """Runs the jobs that are known by these names as often as these say, counted from now."""
+        for job in jobs:
+            self._scheduler.reschedule_job(
+                job.name, trigger="interval", seconds=job.every.total_seconds()
+            )
+
     def stop(self) -> None:
         """Lets the running job end and joins the threads."""
         if self._scheduler.running:

@@ -20,6 +20,9 @@ from recalld.store.links import ambiguous_links
 from recalld.store.reading import count_undecided, counts, notes_by_root, problems
 from recalld.store.vectors import count_to_embed
 
+# A model that takes longer for one batch hangs, or may as well.
+_SLOW_S = 30.0
+
 State = Literal["starting", "catching_up", "busy", "idle", "stopping"]
 
 
@@ -178,13 +181,27 @@ class StatusReport:
 
     def _embedding(self) -> dict[str, object]:
         model = self._model
-        problem = self._embed.problem if self._embed is not None else None
+        state, hint = self._health_of_model()
         return {
             "name": model.space.name if model.space else None,
             "dimension": model.space.dimension if model.space else None,
-            "state": "down" if problem is not None else model.state,
-            "hint": problem.hint or problem.message if problem is not None else model.hint,
+            "state": state,
+            "hint": hint,
         }
+
+    def _health_of_model(self) -> tuple[str, str | None]:
+        """The model's state and what to do about it."""
+        if self._embed is None:
+            return self._model.state, self._model.hint
+        problem, age_s = self._embed.problem, self._embed.step_age_s
+        if age_s > _SLOW_S:
+            return (
+                "slow",
+                f"it has not answered for {age_s:.0f} s; recall goes by keywords meanwhile",
+            )
+        if problem is not None:
+            return "down", problem.hint or problem.message
+        return self._model.state, self._model.hint
 
 
 def _stage(report: StageReport) -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable
 
@@ -24,20 +25,39 @@ class Watches:
         """Nothing is watched before `start`."""
         self._loop = loop
         self._clock = clock
+        # Never changed in place: a new one takes its place, so that others may walk through it.
         self._watches: dict[str, Watch] = {}
+        self._lock = threading.Lock()
         self._health: dict[str, WatchHealth] = {}
         self._polled: dict[str, float] = {}
 
     def start(self) -> None:
         """Watches every root; scan after it, not before."""
-        for name, keeper in self._loop.keepers.items():
-            watch = Watch(keeper.path, self._passer(name), keeper.rules())
-            self._watches[name] = watch
-            self._took(name, watch.start())
+        for name in self._loop.keepers:
+            self.add(name)
+
+    def add(self, root: str) -> None:
+        """Watches a root that the loop keeps; scan after it, not before."""
+        keeper = self._loop.keepers[root]
+        watch = Watch(keeper.path, self._passer(root), keeper.rules())
+        with self._lock:
+            self._watches = {**self._watches, root: watch}
+        self._took(root, watch.start())
+
+    def remove(self, root: str) -> None:
+        """Watches a root no longer; one that is not watched is no error."""
+        with self._lock:
+            gone = self._watches.get(root)
+            self._watches = {name: one for name, one in self._watches.items() if name != root}
+            self._health.pop(root, None)
+        if gone is not None:
+            gone.stop()
 
     def stop(self) -> None:
         """Ends every watch."""
-        for watch in self._watches.values():
+        with self._lock:
+            watches, self._watches = self._watches, {}
+        for watch in watches.values():
             watch.stop()
 
     def health(self, root: str) -> WatchHealth | None:
@@ -47,7 +67,9 @@ class Watches:
     def check(self) -> None:
         """Renews deaf watches and asks for scans where that is needed. Costs a few stats a root."""
         for name, watch in self._watches.items():
-            keeper: RootKeeper = self._loop.keepers[name]
+            keeper: RootKeeper | None = self._loop.keepers.get(name)
+            if keeper is None or self._watches.get(name) is not watch:
+                continue
             watch.use_rules(keeper.rules())
             before = self._health.get(name)
             health = watch.check()

@@ -16,11 +16,7 @@ from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from functools import partial
 
-import numpy as np
-from numpy.typing import NDArray
-
-from recalld.errors import ModelError, NotFound
-from recalld.models.embedder import Embedder
+from recalld.errors import NotFound
 from recalld.records import (
     Category,
     FactId,
@@ -57,6 +53,7 @@ from retrieval.priors import (
     when_prior,
 )
 from retrieval.query import Query, Term, coverage, rarity, understand
+from retrieval.query_vectors import QueryVectors
 from retrieval.ranked import Ranked, own_days
 from retrieval.records import Candidate, Fused, Parts, Priors, StatementEvidence
 from retrieval.words import tokens
@@ -64,7 +61,6 @@ from retrieval.words import tokens
 # Passages whose statements and facts are looked at; hits come from among them.
 POOL = 60
 _REMEMBERED = 200
-_CACHED_QUERIES = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,37 +83,6 @@ class _Looked:
     frequencies: dict[str, int]
     documents: int
     candidates: list[Candidate]
-
-
-class QueryVectors:
-    """Query vectors, remembered by text; a model that fails leaves the vector leg out."""
-
-    def __init__(self, embedder: Embedder | None) -> None:
-        """Without an embedder there are no vectors."""
-        self._embedder = embedder
-        self._known: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def vector(self, text: str) -> NDArray[np.float32] | None:
-        """The unit vector of a query; None when there is no usable one."""
-        if self._embedder is None or not text.strip():
-            return None
-        with self._lock:
-            known = self._known.get(text)
-            if known is not None:
-                self._known.move_to_end(text)
-                return known
-        try:
-            made = self._embedder.embed_query(text)
-        except ModelError:
-            return None
-        if not np.isfinite(made).all() or not made.any():
-            return None
-        with self._lock:
-            self._known[text] = made
-            while len(self._known) > _CACHED_QUERIES:
-                self._known.popitem(last=False)
-        return made
 
 
 class Recall:
@@ -147,8 +112,13 @@ class Recall:
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        """Joins the threads of the legs."""
+        """Joins the threads of the legs, and those of the model unless it hangs."""
         self._executor.shutdown(wait=True)
+        self._queries.close()
+
+    def use(self, options: RecallOptions) -> None:
+        """Ranks by other options from the next recall on."""
+        self._options = options
 
     def recall(
         self,
@@ -179,8 +149,9 @@ class Recall:
             limits=limits,
         )
         with self._database.reader() as connection:
-            ranked, looked, evidence = self._rank(connection, query, found, limits)
-            threshold = self._options.min_relevance if min_relevance is None else min_relevance
+            options = self._options
+            ranked, looked, evidence = self._rank(connection, query, found, limits, options)
+            threshold = options.min_relevance if min_relevance is None else min_relevance
             kept = within(
                 _permitted(ranked, threshold, min_relevance), limit=limit, max_chars=max_chars
             )
@@ -232,16 +203,21 @@ class Recall:
                 self._explained.popitem(last=False)
 
     def _rank(
-        self, connection: Connection, query: Query, found: Found, limits: RecallFilter
+        self,
+        connection: Connection,
+        query: Query,
+        found: Found,
+        limits: RecallFilter,
+        options: RecallOptions,
     ) -> tuple[list[Ranked], _Looked, dict[StatementId, StatementEvidence]]:
         pool = candidates(connection, found, query)
         fused = fuse(pool)
-        if self._options.neighbours:
+        if options.neighbours:
             fused = add_neighbours(fused, pool)
         best = sorted(pool, key=lambda one: (-fused[one.passage_id].score, one.passage_id))[:POOL]
         looked = _look(connection, query, best, limits)
         evidence = _evidence(query, looked, cosines(found, list(looked.passages)))
-        ranked = self._choose(query, looked, evidence, fused, limits)
+        ranked = self._choose(query, looked, evidence, fused, limits, options)
         ranked.sort(key=lambda one: (-one.parts.total, one.passage.passage_id))
         words = {one.statement_id: one.words for some in looked.statements.values() for one in some}
         ordered = settle_order(connection, query, ranked, words, _rarities(looked))
@@ -254,6 +230,7 @@ class Recall:
         evidence: Mapping[StatementId, StatementEvidence],
         fused: Mapping[PassageId, Fused],
         limits: RecallFilter,
+        options: RecallOptions,
     ) -> list[Ranked]:
         rare = any(_is_rare_term(term, looked) for term in query.terms)
         relevances = {
@@ -278,7 +255,7 @@ class Recall:
             if choice is not None:
                 parts = Parts(
                     fused=fused[passage.passage_id],
-                    priors=self._priors(query, candidate, choice.fact),
+                    priors=self._priors(query, candidate, choice.fact, options),
                 )
                 best = speaking.get(passage.passage_id)
                 ranked.append(
@@ -291,11 +268,13 @@ class Recall:
                 )
         return ranked
 
-    def _priors(self, query: Query, candidate: Candidate, fact: FactRow | None) -> Priors:
+    def _priors(
+        self, query: Query, candidate: Candidate, fact: FactRow | None, options: RecallOptions
+    ) -> Priors:
         dated = own_days(fact) if fact else None
         age = self._today() - dated.last if dated else None
         return Priors(
-            decay=decay_prior(fact.category, age, self._options.half_lives) if fact else 0.0,
+            decay=decay_prior(fact.category, age, options.half_lives) if fact else 0.0,
             importance=importance_prior(fact.importance) if fact else 0.0,
             frequency=frequency_prior(fact.recall_count) if fact else 0.0,
             when=when_prior(asks_when=query.asks_when, has_time_word=candidate.has_time_word),
