@@ -110,7 +110,9 @@ def test_start_that_fails_leaves_no_thread_behind(tmp_path):
     before = others()
     (tmp_path / "v").mkdir()
     (tmp_path / "data").mkdir()
-    (tmp_path / "data" / DATABASE_NAME).write_bytes(b"this is no database, whatever its name is" * 99)
+    (tmp_path / "data" / DATABASE_NAME).write_bytes(
+        b"this is no database, whatever its name is" * 99
+    )
     app = build(settings(tmp_path, [tmp_path / "v"]), inherited=None, load=Loader(None))
     with pytest.raises(StoreDamaged):
         app.start()
@@ -128,7 +130,8 @@ def test_reload_takes_roots_in_and_lets_them_go(tmp_path):
         assert daemon.app is not None
         daemon.app.reload(settings(tmp_path, [old, new]))
         daemon.settle()
-        assert daemon.texts("gateway port") and daemon.texts("database port")
+        assert daemon.texts("gateway port")
+        assert daemon.texts("database port")
         (new / "c.md").write_text("The mirror lives in Groningen.\n")
         daemon.wait_until(lambda: daemon.texts("Groningen mirror"))
         daemon.app.reload(settings(tmp_path, [new]))
@@ -186,7 +189,7 @@ def test_keywords_answer_without_a_model_and_status_says_why(tmp_path):
         status = daemon.settle()
         assert status["models"]["embedding"]["state"] == "off"
         assert status["models"]["embedding"]["hint"]
-        found = daemon.call("recall", query="port du serveur")
+        found = daemon.call("recall", query="quel est le port du serveur ?")
         assert [hit["text"] for hit in found["hits"]] == ["Le serveur écoute sur le port 8080."]
         assert found["degraded"] == ["vectors"]
 
