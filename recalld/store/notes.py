@@ -16,7 +16,6 @@ from recalld.store.changes import (
     KeptBlock,
     NewBlock,
     NewPassage,
-    NewStatement,
     NoteChange,
     PassageWords,
 )
@@ -24,6 +23,7 @@ from recalld.store.connection import Connection, execute, translated
 from recalld.store.facts import add_fact, restate, retract_unsourced, touched_facts
 from recalld.store.linking import name_key
 from recalld.store.links import relink, replace_links
+from recalld.store.statements import add_statement
 
 
 class NoteWriter:
@@ -34,8 +34,13 @@ class NoteWriter:
         self._connection = connection
 
     def put_root(self, name: str, path: Path, device: int | None, inode: int | None) -> RootId:
-        """The id of a root, made or brought up to date."""
+        """The id of a root, made or brought up to date; a path that another root had is taken over."""
         with translated(), self._connection:
+            execute(
+                self._connection,
+                "UPDATE root SET path = '/moving/' || id WHERE path = ? AND name <> ?",
+                (str(path), name),
+            )
             execute(
                 self._connection,
                 "INSERT INTO root (name, path, device, inode) VALUES (:name, :path, :device, :inode)"
@@ -108,7 +113,7 @@ class NoteWriter:
         relink(self._connection, root_id, keys)
 
     def touch(self, note_id: NoteId, stat: FileStat) -> None:
-        """Records a new stat of an unchanged file."""
+        """Records a new stat of an unchanged file; facts are as new as the file that states them."""
         with translated(), self._connection:
             execute(
                 self._connection,
@@ -116,6 +121,7 @@ class NoteWriter:
                 " inode = :inode WHERE id = :id",
                 {"id": note_id, **_columns(stat)},
             )
+            restate(self._connection, self._facts_of(note_id))
 
     def remove(self, note_id: NoteId, now_ms: int) -> None:
         """Takes a note out with everything that only it states. Unknown ids are no error."""
@@ -212,7 +218,7 @@ class NoteWriter:
         )
         touched: set[int] = set()
         for ordinal, statement in enumerate(passage.statements):
-            statement_id = self._add_statement(passage_id, ordinal, statement)
+            statement_id = add_statement(self._connection, passage_id, statement, ordinal=ordinal)
             for fact in statement.facts:
                 touched.add(
                     add_fact(
@@ -225,48 +231,6 @@ class NoteWriter:
                     )
                 )
         return touched
-
-    def _add_statement(self, passage_id: int, ordinal: int, statement: NewStatement) -> int:
-        execute(
-            self._connection,
-            "INSERT INTO statement (passage_id, ordinal, text, words, line_from, line_to,"
-            " embed_prefix, embed_hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (
-                passage_id,
-                ordinal,
-                statement.text,
-                statement.words,
-                statement.lines.first,
-                statement.lines.last,
-                statement.embed_prefix,
-                statement.embed_hash,
-            ),
-        )
-        statement_id = self._connection.last_insert_rowid()
-        self._reuse_vector(statement_id, statement.embed_hash)
-        return statement_id
-
-    def _reuse_vector(self, statement_id: int, embed_hash: bytes) -> None:
-        """Takes the vector of the same text from another statement or the cache, if there is one."""
-        same = (
-            "SELECT signs, embedding FROM statement JOIN vector ON statement_id = id"
-            " WHERE embed_hash = ? LIMIT 1"
-        )
-        cached = "SELECT signs, embedding FROM embedding_cache WHERE embed_hash = ?"
-        for source in (same, cached):
-            found = execute(self._connection, source, (embed_hash,))
-            if found:
-                execute(
-                    self._connection,
-                    "INSERT INTO vector (statement_id, signs, embedding) VALUES (?, ?, ?)",
-                    (statement_id, *found[0]),
-                )
-                execute(
-                    self._connection,
-                    "UPDATE statement SET embed_state = 'done' WHERE id = ?",
-                    (statement_id,),
-                )
-                return
 
     def _keep_block(self, kept: KeptBlock) -> None:
         execute(

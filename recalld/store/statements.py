@@ -1,0 +1,83 @@
+"""Statements and the reuse of their vectors. Called inside a note's transaction."""
+
+from __future__ import annotations
+
+from recalld.store.changes import NewStatement
+from recalld.store.connection import Connection, execute
+
+
+def add_statement(
+    connection: Connection,
+    passage_id: int,
+    statement: NewStatement,
+    *,
+    ordinal: int | None = None,
+) -> int:
+    """Stores a statement of a passage, with a known vector where there is one. Returns its id.
+
+    Without an `ordinal` it is a fact's own wording: the passage's statement with the same text serves
+    where there is one, else a new one is put after the passage's own.
+    """
+    if ordinal is None:
+        same = execute(
+            connection,
+            "SELECT id FROM statement WHERE passage_id = ? AND text = ?",
+            (passage_id, statement.text),
+        )
+        if same:
+            return int(same[0][0])
+    execute(
+        connection,
+        "INSERT INTO statement (passage_id, ordinal, text, words, line_from, line_to,"
+        " embed_prefix, embed_hash, of_fact) VALUES (:passage, coalesce(:ordinal,"
+        " (SELECT coalesce(max(ordinal), -1) + 1 FROM statement WHERE passage_id = :passage)),"
+        " :text, :words, :first, :last, :prefix, :hash, :of_fact)",
+        {
+            "passage": passage_id,
+            "ordinal": ordinal,
+            "text": statement.text,
+            "words": statement.words,
+            "first": statement.lines.first,
+            "last": statement.lines.last,
+            "prefix": statement.embed_prefix,
+            "hash": statement.embed_hash,
+            "of_fact": int(ordinal is None),
+        },
+    )
+    statement_id = connection.last_insert_rowid()
+    _reuse_vector(connection, statement_id, statement.embed_hash)
+    return statement_id
+
+
+def drop_unused_statements(connection: Connection, block_id: int) -> None:
+    """Takes out the wordings of a block's facts that no fact has any more."""
+    execute(
+        connection,
+        "DELETE FROM statement WHERE of_fact = 1"
+        " AND passage_id IN (SELECT id FROM passage WHERE block_id = ?)"
+        " AND NOT EXISTS (SELECT 1 FROM fact_source WHERE statement_id = statement.id)",
+        (block_id,),
+    )
+
+
+def _reuse_vector(connection: Connection, statement_id: int, embed_hash: bytes) -> None:
+    """Takes the vector of the same text from another statement or the cache, if there is one."""
+    same = (
+        "SELECT signs, embedding FROM statement JOIN vector ON statement_id = id"
+        " WHERE embed_hash = ? LIMIT 1"
+    )
+    cached = "SELECT signs, embedding FROM embedding_cache WHERE embed_hash = ?"
+    for source in (same, cached):
+        found = execute(connection, source, (embed_hash,))
+        if found:
+            execute(
+                connection,
+                "INSERT INTO vector (statement_id, signs, embedding) VALUES (?, ?, ?)",
+                (statement_id, *found[0]),
+            )
+            execute(
+                connection,
+                "UPDATE statement SET embed_state = 'done' WHERE id = ?",
+                (statement_id,),
+            )
+            return
