@@ -71,13 +71,13 @@ class Watches:
             if keeper is None or self._watches.get(name) is not watch:
                 continue
             watch.use_rules(keeper.rules())
-            before = self._health.get(name)
             health = watch.check()
             is_deaf = health.state == "deaf"
             if is_deaf or (health.state == "polling" and self._is_time_to_poll(name)):
                 health = watch.renew()
                 self._loop.ask_scan(name)
-            elif health.state == "missing" and (before is None or before.state != "missing"):
+            elif keeper.is_another_folder():
+                # Gone, or back before anybody noticed that it was gone.
                 self._loop.ask_scan(name)
             self._took(name, health)
 

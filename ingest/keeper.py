@@ -86,7 +86,7 @@ _REASONS = {
 
 
 class RootKeeper:
-    """One root and its notes in the store. Used from the ingest thread only; `report` and `rules` from any."""
+    """One root and its notes in the store. Used from the ingest thread only; what tells, from any."""
 
     def __init__(
         self,
@@ -115,6 +115,7 @@ class RootKeeper:
         self._removed_at: deque[float] = deque()
         self._plan = Plan()
         self._confirmed = False
+        self._present: RootIdentity | None = None
         self.root_id = self._ensure_root()
 
     def _ensure_root(self) -> RootId:
@@ -132,6 +133,10 @@ class RootKeeper:
     def confirm_deletions(self) -> None:
         """Lets the next whole look carry out a held mass deletion."""
         self._confirmed = True
+
+    def is_another_folder(self) -> bool:
+        """Whether the path leads elsewhere than at the last whole look; costs a stat."""
+        return root_identity(self.path) != self._present
 
     def report(self) -> RootReport:
         """What is known of the root since the last look."""
@@ -155,7 +160,7 @@ class RootKeeper:
         """Makes the index equal to the root, or to `paths` and what lies below them.
 
         Args:
-            paths: Relative to the root; None = all of it.
+            paths: Relative to the root; None = all of it, and so is a part that raises doubts.
             full: Read every file instead of trusting size and times.
         """
         rules = self._current_rules(paths)
@@ -179,7 +184,12 @@ class RootKeeper:
             root=root,
         )
         plan = self._recognise(plan, known, scope, guard, root)
-        self._remember(plan, seen, scope)
+        if paths is not None and self._needs_whole(plan, known, scope):
+            yield from self.look(None, full=full)
+            return
+        if paths is None:
+            self._present = root.present
+            self._remember(plan, seen)
         yield from self._move(plan)
         outdated = (
             path
@@ -250,11 +260,17 @@ class RootKeeper:
             root=root,
         )
 
-    def _remember(self, plan: Plan, seen: Walk, scope: Scope) -> None:
-        if scope.prefixes is not None:
-            if plan.root_state != "ok":
-                self._plan = plan
-            return
+    def _needs_whole(self, plan: Plan, known: Mapping[str, StoredNote], scope: Scope) -> bool:
+        """Whether a part can't tell: the root is in doubt, or what is gone is not all that is gone.
+
+        Hints of one deletion settle one after the other; the first alone would look harmless.
+        """
+        if plan.root_state == "unavailable" or plan.held:
+            return True
+        elsewhere = (path for path in known if not scope.covers(path))
+        return bool(plan.gone) and not all(os.path.lexists(self.path / path) for path in elsewhere)
+
+    def _remember(self, plan: Plan, seen: Walk) -> None:
         self._plan = plan
         self._unlisted = seen.unreadable
         self._skipped = tuple((one.path_printable, one.reason) for one in seen.skipped)
