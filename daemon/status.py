@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from daemon.embedding import EmbedLoop
-from daemon.ingesting import IngestLoop, StageReport
+from daemon.ingesting import IngestLoop, StageReport, Waiting
 from daemon.watching import Watches
 from recalld import __version__
 from recalld.models.embedder import EmbeddingSpace
@@ -73,16 +73,21 @@ class StatusReport:
 
     def settled(self) -> bool:
         """Whether everything on disk is in the index, vectors and categories included."""
-        waiting = self._ingest.waiting()
+        return self._settled(self._ingest.waiting())
+
+    def _settled(self, waiting: Waiting) -> bool:
         settled = waiting.dirty == 0 and (self._embed is None or self._embed.idle)
         self._caught_up = self._caught_up or settled
         return settled
 
     def state(self) -> State:
         """The one word: `catching_up` until it has settled once, then `busy` or `idle`."""
+        return self._state(self._ingest.waiting())
+
+    def _state(self, waiting: Waiting) -> State:
         if self.stopping:
             return "stopping"
-        if self.settled():
+        if self._settled(waiting):
             return "idle"
         return "busy" if self._caught_up else "catching_up"
 
@@ -97,8 +102,9 @@ class StatusReport:
     def result(self) -> dict[str, object]:
         """The result of the method."""
         waiting = self._ingest.waiting()
+        # Before the numbers: what was idle then is whole in them.
+        state = self._state(waiting)
         numbers = self._numbers()
-        state = self.state()
         return {
             "version": __version__,
             "pid": os.getpid(),
