@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from recalld.store.connection import Connection, execute, translated
+from recalld.store.deep import DeepWriter
 from recalld.store.notes import NoteWriter
 from recalld.store.usage import UsageWriter
 from recalld.store.vectors import VectorWriter
@@ -22,6 +23,7 @@ class Writers:
     notes: NoteWriter
     vectors: VectorWriter
     usage: UsageWriter
+    deep: DeepWriter
 
     @classmethod
     def over(cls, connection: Connection) -> Writers:
@@ -31,6 +33,7 @@ class Writers:
             notes=NoteWriter(connection),
             vectors=VectorWriter(connection),
             usage=UsageWriter(connection),
+            deep=DeepWriter(connection),
         )
 
     def put_meta(self, key: str, value: str) -> None:
