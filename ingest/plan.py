@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import PurePosixPath
 
+from ingest.redaction import drop_controls
 from recalld.records import (
     ExtractedBlock,
     ExtractedFact,
@@ -83,8 +84,8 @@ def embed_title(note: ParsedNote, path: str) -> str:
 
 
 def shown_title(note: ParsedNote, path: str) -> str:
-    """The note's own title, else its file name."""
-    return note.title or PurePosixPath(path).stem
+    """The note's own title, else its file name, on one line and without what acts on a terminal."""
+    return note.title or " ".join(drop_controls(PurePosixPath(path).stem).split())
 
 
 def note_date(note: ParsedNote, path: str) -> date | None:
@@ -178,7 +179,7 @@ def plan_note(
     position = 0
     searchable = [block for block in blocks if block.passages]
     for ordinal, block in enumerate(searchable):
-        match = matches.take(block)
+        match = None if retitled and _leans_on_title(block) else matches.take(block)
         if match:
             words = tuple(_kept_words(title, block, one) for one in block.passages)
             kept.append(
@@ -226,6 +227,14 @@ def plan_note(
         ),
         removed=removed,
     )
+
+
+def _leans_on_title(block: ExtractedBlock) -> bool:
+    """Whether facts of the block have their identity from the note's title, as no heading stands above them."""
+    if block.block.heading_path:
+        return False
+    statements = (one for passage in block.passages for one in passage.statements)
+    return any(not fact.stands_alone for statement in statements for fact in statement.facts)
 
 
 class _Matches:

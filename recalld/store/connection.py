@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -23,6 +23,8 @@ Connection = apsw.Connection
 _PRAGMAS = (
     "PRAGMA synchronous = NORMAL",
     "PRAGMA foreign_keys = ON",
+    # What a note says no more, or hides now, must not stay in freed pages.
+    "PRAGMA secure_delete = ON",
     "PRAGMA temp_store = MEMORY",
     "PRAGMA mmap_size = 1073741824",
     "PRAGMA cache_size = -32768",
@@ -33,6 +35,7 @@ _CREATION = ("PRAGMA page_size = 8192", "PRAGMA auto_vacuum = INCREMENTAL")
 _BUSY_MS = 5000
 _MAX_IDLE_READERS = 8
 _TOLERANCE = 1e-6
+_REMEDY = "reinstall it: pip install --force-reinstall sqlite-vec"
 
 
 @contextmanager
@@ -56,6 +59,12 @@ def translated() -> Iterator[None]:
         ) from error
     except apsw.Error as error:
         raise StoreError(f"the database failed: {error}") from error
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        raise StoreUnusable(
+            f"the database can't be made ({where}{error.strerror})",
+            hint="check the folder's owner and permissions",
+        ) from error
 
 
 def execute(connection: Connection, sql: str, bindings: Any = None) -> list[Row]:
@@ -65,7 +74,7 @@ def execute(connection: Connection, sql: str, bindings: Any = None) -> list[Row]
 
 
 def load_vectors(connection: Connection) -> str | None:
-    """Loads sqlite-vec and runs it once. Returns None, or why it can't be used."""
+    """Loads sqlite-vec and runs it once. Returns None, or why it can't be used and what to do."""
     try:
         connection.enable_load_extension(True)  # noqa: FBT003 - apsw takes it so
         connection.load_extension(sqlite_vec.loadable_path())
@@ -75,10 +84,10 @@ def load_vectors(connection: Connection) -> str | None:
             " vec_distance_hamming(vec_bit(x'0f'), vec_bit(x'00'))"
         ).fetchall()
     except (apsw.Error, OSError, AttributeError) as error:
-        return f"sqlite-vec can't be loaded: {error}"
+        return f"sqlite-vec can't be loaded ({error}); {_REMEDY}"
     cosine, hamming = (float(value) for value in one[0])
     if abs(cosine) > _TOLERANCE or hamming != 4:
-        return f"sqlite-vec computes wrong distances: {cosine} and {hamming}, not 0 and 4"
+        return f"sqlite-vec computes wrong distances ({cosine}, {hamming}, not 0, 4); {_REMEDY}"
     return None
 
 
@@ -101,6 +110,17 @@ def migrations() -> list[tuple[int, str]]:
     folder = resources.files("recalld.store.schema")
     scripts = [item for item in folder.iterdir() if item.name.endswith(".sql")]
     return sorted((int(item.name.split("_")[0]), item.read_text("utf-8")) for item in scripts)
+
+
+def require_ours(connection: Connection) -> None:
+    """Raises StoreDamaged when the file is another program's database: it is left as it is."""
+    tables = {name for (name,) in execute(connection, "SELECT name FROM sqlite_schema")}
+    version = execute(connection, "PRAGMA user_version")[0][0]
+    if not {"meta", "note", "passage"} <= tables if version else tables:
+        raise StoreDamaged(
+            "the file is a database of another program",
+            hint="choose another data folder, or move the file away",
+        )
 
 
 def migrate(connection: Connection, scripts: list[tuple[int, str]]) -> int:
@@ -143,6 +163,7 @@ class Database:
         self._closed = False
         self.writer = self._open()
         try:
+            require_ours(self.writer)
             for pragma in _CREATION:
                 execute(self.writer, pragma)
             execute(self.writer, "PRAGMA journal_mode = WAL")
@@ -153,15 +174,20 @@ class Database:
         except BaseException:
             self.writer.close()
             raise
-        path.chmod(0o600)
 
     def _open(self) -> Connection:
         with translated():
             self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             connection = apsw.Connection(str(self.path))
-        connection.set_busy_timeout(_BUSY_MS)
-        for pragma in _PRAGMAS:
-            execute(connection, pragma)
+        try:
+            with translated():
+                self.path.chmod(0o600)
+                connection.set_busy_timeout(_BUSY_MS)
+                for pragma in _PRAGMAS:
+                    execute(connection, pragma)
+        except BaseException:
+            connection.close()
+            raise
         return connection
 
     def _check_after_a_crash(self) -> None:
@@ -209,12 +235,16 @@ class Database:
         return sum(name.stat().st_size for name in names if name.exists())
 
     def close(self) -> None:
-        """Closes every connection; the write-ahead log is folded into the file."""
+        """Closes every connection; the write-ahead log is folded into the file.
+
+        A file that can't be written any more counts as not closed: the next start looks it over.
+        """
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
         for connection in idle:
             connection.close()
-        self._mark_closed("yes")
+        with suppress(StoreError):
+            self._mark_closed("yes")
         with translated():
             self.writer.close()

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
-from recalld.records import BlockId, Category, Entity
+from recalld.records import BlockId
 from recalld.store.changes import NewFact
 from recalld.store.connection import Connection, execute
 
@@ -14,6 +15,61 @@ from recalld.store.connection import Connection, execute
 def entity_key(name: str) -> str:
     """The identity of an entity's name: composed, caseless, single-spaced."""
     return " ".join(unicodedata.normalize("NFKC", name).casefold().split())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """How one place words a fact, with what it names."""
+
+    text: str
+    category: str | None
+    confidence: float
+    # (name, kind), and (subject, predicate, object).
+    entities: tuple[tuple[str, str], ...]
+    relations: tuple[tuple[str, str, str], ...]
+
+    @classmethod
+    def of(cls, fact: NewFact) -> Wording:
+        """What a new fact says."""
+        return cls(
+            text=fact.text,
+            category=fact.category.value if fact.category else None,
+            confidence=fact.confidence,
+            entities=tuple((one.name, one.kind) for one in fact.entities),
+            relations=tuple((one.subject, one.predicate, one.object) for one in fact.relations),
+        )
+
+    @classmethod
+    def loads(cls, stored: str) -> Wording:
+        """The wording that `dumps` gave."""
+        text, category, confidence, entities, relations = json.loads(stored)
+        return cls(
+            text=text,
+            category=category,
+            confidence=confidence,
+            entities=tuple((name, kind) for name, kind in entities),
+            relations=tuple((one, verb, other) for one, verb, other in relations),
+        )
+
+    def dumps(self) -> str:
+        """The stored form."""
+        said = [self.text, self.category, self.confidence, self.entities, self.relations]
+        return json.dumps(said, ensure_ascii=False)
+
+
+def together(wordings: Collection[Wording]) -> Wording:
+    """What several places, one at least, say as one: the surest wording, and all that any of them names.
+
+    It does not depend on their order.
+    """
+    ordered = sorted(wordings, key=lambda one: (-one.confidence, one.text, one.category or "~"))
+    return Wording(
+        text=ordered[0].text,
+        category=next((one.category for one in ordered if one.category), None),
+        confidence=ordered[0].confidence,
+        entities=tuple(sorted({entity for one in ordered for entity in one.entities})),
+        relations=tuple(sorted({relation for one in ordered for relation in one.relations})),
+    )
 
 
 def add_fact(
@@ -25,18 +81,17 @@ def add_fact(
     extractor: str,
     now_ms: int,
 ) -> int:
-    """Stores a fact, or adds a place to the stored one with the same words. Returns its id."""
+    """Stores a fact, or adds a place to the stored one with the same words. Returns its id.
+
+    What it says of itself follows by `reword_facts`.
+    """
     execute(
         connection,
         "INSERT INTO fact (uid, text, category, category_by, confidence, happened_from,"
-        " happened_to, extractor, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-        " ON CONFLICT (uid) DO UPDATE SET confidence = max(confidence, excluded.confidence)",
+        " happened_to, extractor, created_at) VALUES (?, '', 'knowledge', 'undecided', 0, ?, ?, ?, ?)"
+        " ON CONFLICT (uid) DO UPDATE SET extractor = excluded.extractor",
         (
             fact.uid,
-            fact.text,
-            (fact.category or Category.KNOWLEDGE).value,
-            "rule" if fact.category else "undecided",
-            fact.confidence,
             fact.happened.first.isoformat() if fact.happened else None,
             fact.happened.last.isoformat() if fact.happened else None,
             extractor,
@@ -46,28 +101,69 @@ def add_fact(
     fact_id = int(execute(connection, "SELECT id FROM fact WHERE uid = ?", (fact.uid,))[0][0])
     execute(
         connection,
-        "INSERT OR IGNORE INTO fact_source (fact_id, statement_id, passage_id, line_from, line_to)"
-        " VALUES (?, ?, ?, ?, ?)",
-        (fact_id, statement_id, passage_id, fact.lines.first, fact.lines.last),
+        "INSERT OR IGNORE INTO fact_source"
+        " (fact_id, statement_id, passage_id, line_from, line_to, wording)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        (
+            fact_id,
+            statement_id,
+            passage_id,
+            fact.lines.first,
+            fact.lines.last,
+            Wording.of(fact).dumps(),
+        ),
     )
-    ids = {entity.name: _entity_id(connection, entity) for entity in fact.entities}
+    return fact_id
+
+
+def reword_facts(connection: Connection, facts: Collection[int]) -> None:
+    """Makes facts, and what they name, what the places that state them now say together."""
+    for fact_id in sorted(facts):
+        rows = execute(
+            connection, "SELECT DISTINCT wording FROM fact_source WHERE fact_id = ?", (fact_id,)
+        )
+        if rows:
+            _reword(connection, fact_id, together([Wording.loads(row[0]) for row in rows]))
+
+
+def _reword(connection: Connection, fact_id: int, said: Wording) -> None:
+    execute(
+        connection,
+        # What a model or the user decided stands; what no rule decides any more is open again.
+        "UPDATE fact SET text = :text, confidence = :confidence, category = CASE"
+        " WHEN category_by IN ('llm', 'user') THEN category"
+        " WHEN :category IS NOT NULL THEN :category"
+        " WHEN category_by = 'rule' THEN 'knowledge' ELSE category END, category_by = CASE"
+        " WHEN category_by IN ('llm', 'user') THEN category_by"
+        " WHEN :category IS NOT NULL THEN 'rule'"
+        " WHEN category_by = 'rule' THEN 'undecided' ELSE category_by END WHERE id = :id",
+        {
+            "id": fact_id,
+            "text": said.text,
+            "confidence": said.confidence,
+            "category": said.category,
+        },
+    )
+    execute(connection, "DELETE FROM mention WHERE fact_id = ?", (fact_id,))
+    execute(connection, "DELETE FROM relation WHERE fact_id = ?", (fact_id,))
     execute_each(
         connection,
         "INSERT OR IGNORE INTO mention (fact_id, entity_id) VALUES (?, ?)",
-        [(fact_id, entity_id) for entity_id in ids.values()],
+        [(fact_id, _entity_id(connection, name, kind)) for name, kind in said.entities],
     )
-    for relation in fact.relations:
-        ends = [
-            ids.get(name) or _entity_id(connection, Entity(name=name, kind="name"))
-            for name in (relation.subject, relation.object)
-        ]
-        execute(
-            connection,
-            "INSERT OR IGNORE INTO relation (fact_id, subject, predicate, object)"
-            " VALUES (?, ?, ?, ?)",
-            (fact_id, ends[0], relation.predicate, ends[1]),
-        )
-    return fact_id
+    execute_each(
+        connection,
+        "INSERT OR IGNORE INTO relation (fact_id, subject, predicate, object) VALUES (?, ?, ?, ?)",
+        [
+            (
+                fact_id,
+                _entity_id(connection, one, "name"),
+                verb,
+                _entity_id(connection, other, "name"),
+            )
+            for one, verb, other in said.relations
+        ],
+    )
 
 
 def execute_each(connection: Connection, sql: str, rows: Sequence[tuple[object, ...]]) -> None:
@@ -76,12 +172,12 @@ def execute_each(connection: Connection, sql: str, rows: Sequence[tuple[object, 
         execute(connection, sql, row)
 
 
-def _entity_id(connection: Connection, entity: Entity) -> int:
-    key = entity_key(entity.name)
+def _entity_id(connection: Connection, name: str, kind: str) -> int:
+    key = entity_key(name)
     execute(
         connection,
         "INSERT INTO entity (key, name, kind) VALUES (?, ?, ?) ON CONFLICT (key) DO NOTHING",
-        (key, entity.name, entity.kind),
+        (key, name, kind),
     )
     return int(execute(connection, "SELECT id FROM entity WHERE key = ?", (key,))[0][0])
 
@@ -98,7 +194,10 @@ def touched_facts(connection: Connection, blocks: Sequence[BlockId]) -> set[int]
 
 
 def retract_unsourced(connection: Connection, facts: Collection[int]) -> None:
-    """Takes out those of `facts` that no place states any more, and the entities that only they named."""
+    """Takes out those of `facts` that no place states any more, and entities that nothing names any more.
+
+    The other facts are worded anew by the places they have left.
+    """
     ids = {"ids": json.dumps(sorted(facts))}
     entities = execute(
         connection,
@@ -113,6 +212,7 @@ def retract_unsourced(connection: Connection, facts: Collection[int]) -> None:
         " AND NOT EXISTS (SELECT 1 FROM fact_source WHERE fact_id = fact.id)",
         ids,
     )
+    reword_facts(connection, facts)
     execute(
         connection,
         "DELETE FROM entity WHERE id IN (SELECT value FROM json_each(?))"

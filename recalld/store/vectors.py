@@ -27,16 +27,22 @@ _NEAREST = 400
 _MAX_ATTEMPTS = 5
 
 
+def is_usable(vector: Vector) -> bool:
+    """Whether a vector points anywhere: finite and not zero."""
+    return bool(np.isfinite(vector).all() and vector.any())
+
+
 def quantise(vector: Vector) -> tuple[bytes, bytes]:
     """The stored form of a vector: (signs, int8). The vector is finite and not zero.
 
     Raises:
         ValueError: it is zero or not finite. SQLite would rank such a vector before real matches.
     """
-    largest = float(np.max(np.abs(vector), initial=0.0))
-    if not np.isfinite(vector).all() or largest == 0.0:
+    if not is_usable(vector):
         raise ValueError("a vector must be finite and not zero")
-    scaled = np.round(vector * (127.0 / largest)).astype(np.int8)
+    # In double precision, where the smallest and largest floats can be scaled without overflow.
+    wide = vector.astype(np.float64)
+    scaled = np.round(wide / np.max(np.abs(wide)) * 127.0).astype(np.int8)
     return np.packbits(vector > 0).tobytes(), scaled.tobytes()
 
 
@@ -60,7 +66,10 @@ class VectorSearch(Protocol):
         limit: int,
         allowed: tuple[str, dict[str, object]] | None,
     ) -> list[PassageSimilarity]:
-        """The nearest passages, best first. `allowed` is a sub-select of passage ids with its bindings."""
+        """The nearest passages, best first; none for a query that is zero or not finite.
+
+        `allowed` is a sub-select of passage ids with its bindings.
+        """
         ...
 
     def similarities(
@@ -81,6 +90,8 @@ class SqliteVectors:
         allowed: tuple[str, dict[str, object]] | None,
     ) -> list[PassageSimilarity]:
         """See VectorSearch."""
+        if not is_usable(query):
+            return []
         passages = self._near_passages(connection, query, allowed)
         found = self.similarities(connection, query, passages)
         return sorted(found, key=lambda one: (-one.blended, one.passage_id))[:limit]
@@ -116,6 +127,8 @@ class SqliteVectors:
         self, connection: Connection, query: Vector, passages: Sequence[PassageId]
     ) -> list[PassageSimilarity]:
         """See VectorSearch."""
+        if not is_usable(query):
+            return []
         rows = execute(
             connection,
             "SELECT passage_id, statement_id, embedding FROM json_each(:ids)"
@@ -258,11 +271,13 @@ class VectorWriter:
 
 def to_embed(connection: Connection, limit: int) -> list[ToEmbed]:
     """Statements that wait for a vector, those of the most recently changed notes first."""
+    # `<> 'done'` is said as the partial index says it, or SQLite would read every statement.
     rows = execute(
         connection,
         "SELECT statement.id, embed_prefix || statement.text, embed_hash FROM statement"
         " JOIN passage ON passage.id = passage_id JOIN note ON note.id = note_id"
-        " WHERE embed_state = 'pending' ORDER BY attempts, changed_at DESC, statement.id LIMIT ?",
+        " WHERE embed_state <> 'done' AND embed_state = 'pending'"
+        " ORDER BY attempts, changed_at DESC, statement.id LIMIT ?",
         (limit,),
     )
     return [
