@@ -81,12 +81,18 @@ def to_extract(connection: Connection, limit: int, now_ms: int) -> list[ToExtrac
     ]
 
 
-def passages_of_block(connection: Connection, block_id: BlockId) -> list[tuple[PassageId, str]]:
-    """(id, text) of a block's passages in order."""
+def sentences_of_block(
+    connection: Connection, block_id: BlockId
+) -> list[tuple[PassageId, str, Lines]]:
+    """(passage, text, lines in the block) of a block's own sentences, in order."""
     rows = execute(
-        connection, "SELECT id, text FROM passage WHERE block_id = ? ORDER BY position", (block_id,)
+        connection,
+        "SELECT passage_id, statement.text, statement.line_from, statement.line_to"
+        " FROM passage JOIN statement ON passage_id = passage.id"
+        " WHERE block_id = ? AND of_fact = 0 ORDER BY position, ordinal",
+        (block_id,),
     )
-    return [(PassageId(row[0]), row[1]) for row in rows]
+    return [(PassageId(row[0]), row[1], Lines(first=row[2], last=row[3])) for row in rows]
 
 
 def next_try_ms(connection: Connection) -> int | None:
