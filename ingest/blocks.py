@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from urllib.parse import unquote
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, heading, html_block, lheading, paragraph, table
@@ -22,8 +23,8 @@ from ingest.body import Body, Leaf
 from ingest.front_matter import read_front_matter
 from ingest.inline import strip_markup
 from ingest.links import find_links, reference_key
-from ingest.redaction import cut_payloads, drop_controls, redact
-from recalld.records import Block, BlockKind, Lines, ParsedNote
+from ingest.redaction import MASK, cut_payloads, drop_controls, redact
+from recalld.records import Block, BlockKind, Lines, NoteLink, ParsedNote
 
 _Rule = Callable[[StateBlock, int, int, bool], bool]
 
@@ -69,18 +70,20 @@ def parse_note(text: str) -> ParsedNote:
     body = Body(lines[header.line_count :], header.line_count)
     tokens = _parse(body)
     # In one piece, because a secret may lie across blocks.
-    shown = redact("\n".join((*lines[: header.line_count], *body.shown_lines())))[0].split("\n")
+    visible = [*lines[: header.line_count], *body.shown_lines()]
+    shown = redact("\n".join(visible))[0].split("\n")
+    masked = _Masked(visible, shown)
     blocks = tuple(_iter_blocks(tokens, raw_lines, shown, body))
     links, tags = body.read_prose()
     # Properties link too: `author: "[[Kevin Kelly]]"`.
     head_links, _ = find_links("\n".join(lines[: header.line_count]), first_line=1, references={})
     return ParsedNote(
-        title=redact(header.title)[0] or _find_title(blocks),
+        title=masked.of(header.title) or _find_title(blocks),
         date=header.date,
-        tags=_distinct((*header.tags, *tags)),
-        aliases=tuple(redact(alias)[0] for alias in header.aliases),
+        tags=_distinct(map(masked.of, (*header.tags, *tags))),
+        aliases=tuple(map(masked.of, header.aliases)),
         blocks=blocks,
-        links=(*head_links, *links),
+        links=tuple(map(masked.link, (*head_links, *links))),
         problems=tuple(sorted((*header.problems, *body.problems), key=lambda p: p.line)),
     )
 
@@ -91,11 +94,32 @@ def _clean_lines(raw_lines: Sequence[str]) -> list[str]:
     return drop_controls(cut_payloads(bare)).split("\n") if raw_lines else []
 
 
+class _Masked:
+    """What was read beside the blocks, without the secrets that are masked in the text."""
+
+    def __init__(self, visible: Sequence[str], shown: Sequence[str]) -> None:
+        # Splitting gives an empty text one line.
+        changed = [pair for pair in zip(visible, shown, strict=False) if pair[0] != pair[1]]
+        self._written = unquote("\n".join(before for before, _ in changed))
+        self._left = unquote("\n".join(shown)) if changed else ""
+
+    def of(self, value: str) -> str:
+        """The value; the mask where its line shows it no more, as behind `password:`."""
+        clean = redact(value)[0]
+        is_gone = bool(clean) and clean in self._written and clean not in self._left
+        return MASK if is_gone else clean
+
+    def link(self, link: NoteLink) -> NoteLink:
+        """The link with its target, fragment and label so."""
+        target, fragment, label = map(self.of, (link.target, link.fragment, link.label))
+        return replace(link, target=target, fragment=fragment, label=label)
+
+
 def _distinct(tags: Iterable[str]) -> tuple[str, ...]:
     """Tags as first written; they are the same in any case."""
     first: dict[str, str] = {}
     for tag in tags:
-        first.setdefault(tag.casefold(), redact(tag)[0])
+        first.setdefault(tag.casefold(), tag)
     return tuple(first.values())
 
 

@@ -10,12 +10,11 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ingest.inline import Span, blank, find_tags, scan_text
 from ingest.links import find_links
 from ingest.private import PrivateMarks
-from ingest.redaction import redact
 from recalld.records import NoteLink, Problem
 
 _CODE_TAG = re.compile(r"\s*<(?:pre|script|style|textarea|code)\b", re.IGNORECASE)
@@ -168,14 +167,14 @@ class Body:
         return shown
 
     def read_prose(self) -> tuple[tuple[NoteLink, ...], list[str]]:
-        """The links and the tags of all prose, in the note's order."""
+        """The links and the tags of all prose, in the note's order, as written: secrets are still in them."""
         links: list[NoteLink] = []
         tags: list[str] = []
         for prose in sorted(self._prose, key=lambda p: p.first):
             number = self.lines_before + prose.first + 1
             visible = blank(prose.leaf.text, (*prose.code, *self._hidden_in(prose)))
             found, rest = find_links(visible, first_line=number, references=self.references)
-            links += (replace(link, label=redact(link.label)[0]) for link in found)
+            links += found
             if not prose.is_heading:
                 tags += find_tags(rest)
         return tuple(links), tags

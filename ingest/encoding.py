@@ -22,6 +22,8 @@ _MARKS = (
 )
 # More NULs than this are no text: a crashed disk leaves whole pages of them.
 _MAX_NUL_SHARE = 0.5
+# Of text that is ASCII otherwise: fewer bad bytes than this are damage, more are an encoding we don't know.
+_MAX_BAD_SHARE = 0.05
 # More control characters than this are no text either: an encrypted or compressed file.
 _MAX_CONTROL_SHARE = 0.1
 _CONTROLS = bytes(set(range(1, 32)) - set(b"\t\n\f\r\x1b\x08")) + b"\x7f"
@@ -118,6 +120,9 @@ def _utf16_by_nul(data: bytes) -> str | None:
 def _decode_unknown(data: bytes, *, line: int) -> Decoded | None:
     if len(data) - len(data.translate(None, _CONTROLS)) > len(data) * _MAX_CONTROL_SHARE:
         return None
+    halves = _with_surrogates(data)
+    if halves is not None:
+        return _replaced(halves, "utf-8", line) if "\ufffd" in halves else Decoded(text=halves)
     text = data.decode(errors="replace")
     bad = text.count("\ufffd")
     # Well-formed sequences don't come about by chance: where they outnumber the bad bytes, it is
@@ -129,7 +134,17 @@ def _decode_unknown(data: bytes, *, line: int) -> Decoded | None:
         return _guessed(data.decode(encoding), encoding, line)
     if _is_western(data):
         return _guessed(data.decode("cp1252"), "cp1252", line)
-    return None if _mean_run(data) >= _DENSE_RUN and bad > 2 else _replaced(text, "utf-8", line)
+    is_foreign = _mean_run(data) >= _DENSE_RUN and bad > max(2, len(text) * _MAX_BAD_SHARE)
+    return None if is_foreign else _replaced(text, "utf-8", line)
+
+
+def _with_surrogates(data: bytes) -> str | None:
+    """UTF-8 but for surrogates, as some programs write emoji: pairs joined, halves replaced. Else None."""
+    try:
+        text = data.decode(errors="surrogatepass")
+    except UnicodeDecodeError:
+        return None
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
 def _spoken_for(data: bytes) -> str | None:

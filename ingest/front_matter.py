@@ -127,7 +127,8 @@ def _find_misplaced(lines: Sequence[str]) -> tuple[Problem, ...]:
 def _read_values(header: Sequence[str]) -> tuple[dict[str, _Value], list[Problem]]:
     text = "\n".join(header)
     if _is_too_large(text):
-        problem = _problem(1, "too_large", f"The header is larger than {SIZE_LIMIT_BYTES} bytes.")
+        message = f"The header is larger than {SIZE_LIMIT_BYTES} bytes; it can't be searched."
+        problem = _problem(1, "too_large", message)
         return _read_leniently(text[:SIZE_LIMIT_BYTES].split("\n")), [problem]
     try:
         values, problem_found = _read_events(yaml.parse(text, Loader=_Loader), header)

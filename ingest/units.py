@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from ingest.front_matter import SIZE_LIMIT_BYTES
 from ingest.markup import split_lines, squeeze, strip_markup, visible_text
 from recalld.records import Block, BlockKind
 
@@ -83,7 +84,8 @@ def searchable_source(block: Block) -> str:
     if block.kind is BlockKind.HTML:
         return visible_text(block.text)
     if block.kind is BlockKind.FRONT_MATTER:
-        return _telling_fields(block.text)
+        # Reported as too large where it is read: such a header is data, and would bury the body.
+        return _telling_fields(block.text) if len(block.text) <= SIZE_LIMIT_BYTES else ""
     return block.text
 
 
