@@ -12,6 +12,7 @@ RecalldError
 ├── NotRunning           no daemon answers on the socket
 ├── ModelError           an embedding or language model
 │   ├── TransientModelError   try again later
+│   │   └── PromptCut         the text is longer than the model reads: try a shorter piece
 │   └── PermanentModelError   try again only after something changed
 └── RequestError         a request that cannot be answered; has a JSON-RPC code
     ├── InvalidParams    -32602
@@ -28,7 +29,10 @@ Bad content of a note is not an error: it is a `Problem`, counted and shown.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Literal
+
+# How a model is doing; `off` also when a call was cut because recalld wants it so.
+ModelState = Literal["ok", "loading", "down", "slow", "busy", "missing", "off"]
 
 
 class RecalldError(Exception):
@@ -85,11 +89,41 @@ class NotRunning(RecalldError):
 
 
 class ModelError(RecalldError):
-    """A model could not do what was asked."""
+    """A model could not do what was asked.
+
+    `state` is what the failure says about the model. None says nothing about it: what was asked or
+    what came back was at fault, not the model's being there.
+    """
+
+    def __init__(
+        self, message: str, *, hint: str | None = None, state: ModelState | None = None
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.state = state
 
 
 class TransientModelError(ModelError):
     """It may work later without anybody's doing."""
+
+
+class PromptCut(TransientModelError):
+    """The prompt is longer than the model reads; an answer to a part of it is worth nothing.
+
+    `estimated_tokens` is what the prompt has by our estimate, `counted_tokens` what the server read
+    of it, or None when it read nothing. The cure is a shorter piece, not waiting.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        estimated_tokens: int,
+        counted_tokens: int | None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.estimated_tokens = estimated_tokens
+        self.counted_tokens = counted_tokens
 
 
 class PermanentModelError(ModelError):
