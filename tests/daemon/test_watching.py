@@ -12,6 +12,7 @@ import pytest
 
 from daemon.watching import Watches
 from ingest.ignore import IgnoreRules
+from ingest.walk import root_identity
 
 PATIENCE_S = 10.0
 
@@ -19,10 +20,10 @@ PATIENCE_S = 10.0
 class Keeper:
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.is_another = False
+        self.looked_at = root_identity(path)
 
     def is_another_folder(self) -> bool:
-        return self.is_another
+        return root_identity(self.path) != self.looked_at
 
     def rules(self) -> IgnoreRules:
         return IgnoreRules.load(self.path, ())
@@ -45,6 +46,8 @@ class Loop:
 
     def ask_scan(self, root: str) -> None:
         self.scans.append(root)
+        keeper = self.keepers[root]
+        keeper.looked_at = root_identity(keeper.path)
 
 
 @pytest.fixture
@@ -103,7 +106,7 @@ def test_root_that_goes_is_scanned_once_and_heard_again_when_it_comes_back(roots
 
 def test_root_that_is_another_folder_is_scanned(watched):
     watches, loop = watched
-    loop.keepers["one"].is_another = True
+    loop.keepers["one"].looked_at = None
     watches.check()
     assert loop.scans == ["one"]
 
