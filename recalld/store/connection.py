@@ -73,6 +73,23 @@ def execute(connection: Connection, sql: str, bindings: Any = None) -> list[Row]
         return connection.execute(sql, bindings).fetchall()
 
 
+@contextmanager
+def transaction(connection: Connection) -> Iterator[None]:
+    """One transaction for the block: all of it, or none where it raises. It does not nest.
+
+    On a full disk SQLite takes the transaction back by itself; then there is nothing left to undo.
+    """
+    execute(connection, "BEGIN IMMEDIATE")
+    try:
+        with translated():
+            yield
+        execute(connection, "COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            execute(connection, "ROLLBACK")
+        raise
+
+
 def load_vectors(connection: Connection) -> str | None:
     """Loads sqlite-vec and runs it once. Returns None, or why it can't be used and what to do."""
     try:
@@ -139,7 +156,7 @@ def migrate(connection: Connection, scripts: list[tuple[int, str]]) -> int:
         )
     for number, script in scripts:
         if number > version:
-            with translated(), connection:
+            with transaction(connection):
                 execute(connection, script)
                 if execute(connection, "PRAGMA foreign_key_check"):
                     raise StoreDamaged(f"migration {number} left dangling rows")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from recalld.records import BlockId, BlockKind, Lines, NoteId, PassageId
 from recalld.store.changes import NewFact, NewStatement
-from recalld.store.connection import Connection, execute, translated
+from recalld.store.connection import Connection, execute, transaction
 from recalld.store.facts import add_fact, restate, retract_unsourced, touched_facts
 from recalld.store.statements import add_statement, drop_unused_statements
 
@@ -161,7 +161,7 @@ class DeepWriter:
         now_ms: int,
     ) -> bool:
         """Puts a model's facts in the place of the block's facts. False when the block has changed meanwhile."""
-        with translated(), self._connection:
+        with transaction(self._connection):
             execute(
                 self._connection,
                 "INSERT OR REPLACE INTO extraction_cache (key, result, used_at) VALUES (?, ?, ?)",
@@ -207,7 +207,7 @@ class DeepWriter:
         self, block_id: BlockId, *, next_try_ms: int | None, counts_as_attempt: bool
     ) -> None:
         """Lets a block wait. An outage counts as no attempt."""
-        with translated(), self._connection:
+        with transaction(self._connection):
             execute(
                 self._connection,
                 "UPDATE block SET attempts = attempts + ?, next_try = ?"
@@ -217,7 +217,7 @@ class DeepWriter:
 
     def park(self, block: ToExtract, reason: str) -> None:
         """Gives a block up until its text, the model or the prompt changes; its facts stay."""
-        with translated(), self._connection:
+        with transaction(self._connection):
             execute(
                 self._connection,
                 "UPDATE block SET extraction = 'parked', parked_reason = ?, next_try = NULL"
@@ -234,7 +234,7 @@ class DeepWriter:
         """
         parked = "extraction = 'parked'"
         other = f"(extraction = 'done' AND extractor <> :extractor) OR {parked}"
-        with translated(), self._connection:
+        with transaction(self._connection):
             rows = execute(
                 self._connection,
                 "UPDATE block SET extraction = 'pending', attempts = 0, next_try = NULL,"
@@ -246,7 +246,7 @@ class DeepWriter:
 
     def unqueue_all(self) -> None:
         """Nothing waits any more: there is no model, the rules' facts stand."""
-        with translated(), self._connection:
+        with transaction(self._connection):
             execute(
                 self._connection,
                 "UPDATE block SET extraction = 'done', next_try = NULL WHERE extraction = 'pending'",

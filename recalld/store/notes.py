@@ -19,7 +19,7 @@ from recalld.store.changes import (
     NoteChange,
     PassageWords,
 )
-from recalld.store.connection import Connection, execute, translated
+from recalld.store.connection import Connection, execute, transaction
 from recalld.store.facts import add_fact, restate, retract_unsourced, touched_facts
 from recalld.store.linking import name_key
 from recalld.store.links import relink, replace_links
@@ -35,7 +35,7 @@ class NoteWriter:
 
     def put_root(self, name: str, path: Path, device: int | None, inode: int | None) -> RootId:
         """The id of a root, made or brought up to date; a path that another root had is taken over."""
-        with translated(), self._connection:
+        with transaction(self._connection):
             execute(
                 self._connection,
                 "UPDATE root SET path = '/moving/' || id WHERE path = ? AND name <> ?",
@@ -67,7 +67,7 @@ class NoteWriter:
 
     def apply(self, change: NoteChange) -> NoteId:
         """Writes one note's change. Returns its id."""
-        with translated(), self._connection:
+        with transaction(self._connection):
             note_id = self._put_note(change)
             removed = list(change.removed)
             touched = touched_facts(self._connection, removed)
@@ -87,7 +87,7 @@ class NoteWriter:
 
     def move(self, paths: Mapping[NoteId, str]) -> None:
         """Gives notes other paths, all at once, so that two may swap; their content stays."""
-        with translated(), self._connection:
+        with transaction(self._connection):
             for note_id in paths:
                 execute(
                     self._connection,
@@ -114,7 +114,7 @@ class NoteWriter:
 
     def touch(self, note_id: NoteId, stat: FileStat) -> None:
         """Records a new stat of an unchanged file; facts are as new as the file that states them."""
-        with translated(), self._connection:
+        with transaction(self._connection):
             execute(
                 self._connection,
                 "UPDATE note SET size = :size, mtime_ns = :mtime_ns, ctime_ns = :ctime_ns,"
@@ -125,7 +125,7 @@ class NoteWriter:
 
     def remove(self, note_id: NoteId, now_ms: int) -> None:
         """Takes a note out with everything that only it states. Unknown ids are no error."""
-        with translated(), self._connection:
+        with transaction(self._connection):
             found = execute(
                 self._connection, "SELECT root_id, path FROM note WHERE id = ?", (note_id,)
             )

@@ -6,7 +6,7 @@ import json
 from collections.abc import Collection
 
 from recalld.records import Category, FactId
-from recalld.store.connection import Connection, execute, translated
+from recalld.store.connection import Connection, execute, transaction
 
 
 class UsageWriter:
@@ -25,7 +25,7 @@ class UsageWriter:
         self._count("read_count", "last_read_at", facts, now_ms)
 
     def _count(self, count: str, last: str, facts: Collection[FactId], now_ms: int) -> None:
-        with translated(), self._connection:
+        with transaction(self._connection):
             execute(
                 self._connection,
                 f"UPDATE fact SET {count} = {count} + 1, {last} = ?"
@@ -35,7 +35,7 @@ class UsageWriter:
 
     def categorise(self, categories: Collection[tuple[FactId, Category]]) -> None:
         """Settles the category of facts that no rule could decide."""
-        with translated(), self._connection:
+        with transaction(self._connection):
             for fact_id, category in categories:
                 execute(
                     self._connection,

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from recalld.records import PassageId, StatementId
 from recalld.store.changes import NewVector, ToEmbed
-from recalld.store.connection import Connection, execute, translated
+from recalld.store.connection import Connection, execute, transaction
 
 Vector = NDArray[np.float32]
 
@@ -156,16 +156,16 @@ def blend(query: Vector, rows: Sequence[tuple[int, int, bytes]]) -> list[Passage
     best = np.maximum.reduceat(cosines, starts)
     sums = np.add.reduceat(unit, starts, axis=0)
     means = (sums @ query) / np.maximum(np.linalg.norm(sums, axis=1), 1e-9)
-    ends = np.r_[starts[1:], len(rows)]
+    blended = (0.5 * best + 0.5 * means).tolist()
+    ends = [*starts[1:].tolist(), len(rows)]
+    by_statement = list(zip([StatementId(row[1]) for row in rows], cosines.tolist(), strict=True))
     return [
         PassageSimilarity(
-            passage_id=PassageId(int(ids[start])),
-            blended=float(0.5 * best[index] + 0.5 * means[index]),
-            cosines={
-                StatementId(rows[row][1]): float(cosines[row]) for row in range(start, ends[index])
-            },
+            passage_id=PassageId(rows[start][0]),
+            blended=blended[index],
+            cosines=dict(by_statement[start : ends[index]]),
         )
-        for index, start in enumerate(starts)
+        for index, start in enumerate(starts.tolist())
     ]
 
 
@@ -200,7 +200,7 @@ class VectorWriter:
 
         Returns whether anything was dropped. Vectors of two models are never compared.
         """
-        with translated(), self._connection:
+        with transaction(self._connection):
             stored = execute(
                 self._connection, "SELECT value FROM meta WHERE key = 'embedding_model'"
             )
@@ -220,7 +220,7 @@ class VectorWriter:
     def put(self, vectors: Iterable[NewVector]) -> int:
         """Stores vectors of statements that are still there with the same text. Returns how many."""
         stored = 0
-        with translated(), self._connection:
+        with transaction(self._connection):
             for vector in vectors:
                 rows = execute(
                     self._connection,
@@ -239,7 +239,7 @@ class VectorWriter:
 
     def refuse(self, statements: Sequence[StatementId]) -> None:
         """Records that the model gave no usable vector; after some attempts the statement is left to keywords."""
-        with translated(), self._connection:
+        with transaction(self._connection):
             execute(
                 self._connection,
                 "UPDATE statement SET attempts = attempts + 1, embed_state = CASE WHEN"
@@ -250,7 +250,7 @@ class VectorWriter:
 
     def retry_refused(self) -> None:
         """Gives refused statements another chance; called when the model or its state changed."""
-        with translated(), self._connection:
+        with transaction(self._connection):
             execute(
                 self._connection,
                 "UPDATE statement SET embed_state = 'pending', attempts = 0 WHERE embed_state = 'failed'",
@@ -258,7 +258,7 @@ class VectorWriter:
 
     def prune_cache(self, older_than_ms: int, keep: int) -> int:
         """Drops cached vectors last used before, and all beyond the newest `keep`. Returns how many."""
-        with translated(), self._connection:
+        with transaction(self._connection):
             rows = execute(
                 self._connection,
                 "DELETE FROM embedding_cache WHERE used_at < :old OR embed_hash NOT IN"

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
-from recalld.store.connection import Connection, execute, translated
+from recalld.store.connection import Connection, execute, transaction
 from recalld.store.deep import DeepWriter
 from recalld.store.notes import NoteWriter
 from recalld.store.usage import UsageWriter
@@ -38,7 +38,7 @@ class Writers:
 
     def put_meta(self, key: str, value: str) -> None:
         """Keeps a value that the database says about itself."""
-        with translated(), self.connection:
+        with transaction(self.connection):
             execute(self.connection, "INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def maintain(self) -> None:
