@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -151,13 +151,24 @@ def coverage(query: Query, statement_words: frozenset[str], rarity: Mapping[str,
         statement_words: The statement's tokens, as `words.tokens` gives them.
         rarity: By token, above zero; a token that is missing is taken for as rare as the rarest.
     """
+    return coverage_by(query, rarity)(statement_words)
+
+
+def coverage_by(query: Query, rarity: Mapping[str, float]) -> Callable[[frozenset[str]], float]:
+    """`coverage` for one query and many statements: what depends on the query alone is computed once."""
     rarest = max(rarity.values(), default=1.0)
-    weights = [_weight(term, rarity, rarest) for term in query.terms]
-    held = (
-        weight * _share(term, statement_words, rarity, rarest)
-        for term, weight in zip(query.terms, weights, strict=True)
-    )
-    return min(1.0, sum(held) / sum(weights)) if weights else 0.0
+    weighted = [(term, _weight(term, rarity, rarest)) for term in query.terms]
+    total = sum(weight for _, weight in weighted)
+    wanted = frozenset(query.tokens)
+
+    def covered(statement_words: frozenset[str]) -> float:
+        # Most statements have none of the words.
+        if wanted.isdisjoint(statement_words):
+            return 0.0
+        held = (weight * _share(term, statement_words, rarity, rarest) for term, weight in weighted)
+        return min(1.0, sum(held) / total)
+
+    return covered
 
 
 def rarity(document_frequency: int, documents: int) -> float:

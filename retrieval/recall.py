@@ -52,7 +52,7 @@ from retrieval.priors import (
     number_prior,
     when_prior,
 )
-from retrieval.query import Query, Term, coverage, rarity, understand
+from retrieval.query import Query, Term, coverage_by, rarity, understand
 from retrieval.query_vectors import QueryVectors
 from retrieval.ranked import Ranked, own_days
 from retrieval.records import Candidate, Fused, Parts, Priors, StatementEvidence
@@ -238,7 +238,7 @@ class Recall:
             for key, one in evidence.items()
         }
         speaking = best_by_passage(evidence.values(), self._calibration, has_rare_word=rare)
-        weights = _rarities(looked)
+        covered = coverage_by(query, _rarities(looked))
         passage_allowed = "passage" in limits.kinds and not limits.limits_facts
         ranked = []
         for candidate in looked.candidates:
@@ -249,7 +249,7 @@ class Recall:
             choice = choose(
                 looked.facts.get(passage.passage_id, []) if "fact" in limits.kinds else [],
                 {one.statement_id: relevances[one.statement_id] for one in mine},
-                held=lambda text: coverage(query, frozenset(tokens(text)), weights),
+                held=lambda text: covered(frozenset(tokens(text))),
                 passage_allowed=passage_allowed,
             )
             if choice is not None:
@@ -323,13 +323,13 @@ def _rarities(looked: _Looked) -> dict[str, float]:
 def _evidence(
     query: Query, looked: _Looked, known: Mapping[StatementId, float]
 ) -> dict[StatementId, StatementEvidence]:
-    weights = _rarities(looked)
+    covered = coverage_by(query, _rarities(looked))
     return {
         statement.statement_id: StatementEvidence(
             statement_id=statement.statement_id,
             passage_id=statement.passage_id,
             cosine=known.get(statement.statement_id),
-            coverage=coverage(query, statement.words, weights),
+            coverage=covered(statement.words),
         )
         for statements in looked.statements.values()
         for statement in statements

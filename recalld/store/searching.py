@@ -203,7 +203,8 @@ def keyword_scores(
     rows = execute(
         connection,
         "SELECT rowid, -rank FROM passage_fts WHERE passage_fts MATCH :match"
-        " AND rowid IN (SELECT value FROM json_each(:ids))",
+        # `+`: one walk over the matches. Otherwise each id is a full-text query of its own, ten times dearer.
+        " AND +rowid IN (SELECT value FROM json_each(:ids))",
         {"match": match, "ids": json.dumps(passages)},
     )
     return {PassageId(row[0]): row[1] for row in rows}
@@ -213,16 +214,13 @@ def document_frequencies(
     connection: Connection, tokens: Iterable[str]
 ) -> tuple[dict[str, int], int]:
     """In how many passages each token stands, and how many passages there are."""
-    found = {
-        token: int(rows[0][0])
-        if (
-            rows := execute(
-                connection, "SELECT doc FROM passage_vocabulary WHERE term = ?", (token,)
-            )
-        )
-        else 0
-        for token in tokens
-    }
+    wanted = list(tokens)
+    rows = execute(
+        connection,
+        "SELECT value, doc FROM json_each(?) CROSS JOIN passage_vocabulary ON term = value",
+        (json.dumps(wanted),),
+    )
+    found = dict.fromkeys(wanted, 0) | {row[0]: int(row[1]) for row in rows}
     total = execute(connection, "SELECT count(*) FROM passage")[0][0]
     return found, int(total)
 
