@@ -17,6 +17,7 @@ from retrieval.words import (
     Language,
     Word,
     edge_particles,
+    function_characters,
     is_stop,
     iter_words,
     language_of,
@@ -254,7 +255,8 @@ def _segments(run: str) -> list[str]:
     spaced = _stop_pattern(language).sub(" ", run)
     if language == "ja":
         spaced = _HIRAGANA.sub(_without_particles, spaced)
-    return [_without_edges(segment, language, at_start=True) for segment in spaced.split()]
+    segments = (_without_edges(part, language, at_start=True) for part in spaced.split())
+    return [segment for segment in segments if segment not in function_characters(language)]
 
 
 @cache
@@ -266,13 +268,25 @@ def _stop_pattern(language: Language) -> re.Pattern[str]:
 
 
 @cache
-def _particles() -> re.Pattern[str]:
-    listed = [stop for stop in stop_words("ja") if _HIRAGANA.fullmatch(stop)]
-    return re.compile(f"(?:{'|'.join(map(re.escape, listed))})+")
+def _particles() -> frozenset[str]:
+    return frozenset(stop for stop in stop_words("ja") if _HIRAGANA.fullmatch(stop))
 
 
-def _without_particles(stretch: re.Match[str]) -> str:
-    return " " if _particles().fullmatch(stretch[0]) else stretch[0]
+def _without_particles(found: re.Match[str]) -> str:
+    """A stretch of hiragana up to the particles at its end: `た` of `たのはいつ`, nothing of `ですか`.
+
+    What comes before them belongs to the word in front. Offsets are walked backwards, each once: a
+    pattern of particles, many of which begin with another, would try every way to part a stretch.
+    """
+    stretch = found[0]
+    longest = max(map(len, _particles()))
+    made_up = {len(stretch)}
+    for at in reversed(range(len(stretch))):
+        ends = made_up.intersection(range(at + 1, at + longest + 1))
+        if any(stretch[at:end] in _particles() for end in ends):
+            made_up.add(at)
+    kept = stretch[: min(made_up)]
+    return kept if kept == stretch else f"{kept} "
 
 
 def _without_edges(segment: str, language: Language, *, at_start: bool) -> str:

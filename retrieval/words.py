@@ -127,6 +127,12 @@ def edge_particles(language: Language) -> tuple[str, ...]:
     return tuple(sorted(listed, key=len, reverse=True))
 
 
+@cache
+def function_characters(language: Language) -> frozenset[str]:
+    """Characters that are function words where they stand by themselves between other words."""
+    return frozenset(_lists().get(f"{language}_alone", "").split())
+
+
 def language_of(text: str) -> Language:
     """A rough guess, good enough to choose stop words: by script, then by function words.
 

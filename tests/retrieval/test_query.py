@@ -1,5 +1,6 @@
 """Queries as terms, held against a real FTS5 table: found by their words, never by their syntax."""
 
+import time
 from collections.abc import Callable, Iterator
 
 import apsw
@@ -203,8 +204,18 @@ def surfaces(query: Query) -> list[str]:
         ("Wann war das Treffen mit Bernd?", ["Treffen", "Bernd"]),
         ("Quel est le prix de l’hôtel ?", ["prix", "hôtel"]),
         ("¿Dónde está mi perro?", ["perro"]),
-        ("我们用什么数据库", ["用", "数据库"]),
+        ("我们用什么数据库", ["数据库"]),
+        ("她住的城市是哪个", ["她住的城市"]),
+        ("猫在哪里", ["猫"]),
+        ("狗叫什么", ["狗"]),
+        ("钱 在 哪里", ["钱"]),
+        ("用", ["用"]),
         ("会議はいつですか", ["会議"]),
+        ("本が出たのはいつ？", ["本", "出た"]),
+        ("親に伝わりますか", ["親", "伝わり"]),
+        ("読むにはどのパッケージ", ["読む", "パッケージ"]),
+        ("食べたいのに", ["食べたい"]),
+        ("机の中", ["机"]),
         ("서울에서 언제 만났어?", ["서울", "만났어"]),
         ("ร้านอยู่ที่ไหน", ["ร้านอยู่"]),
         ("die hard", ["die", "hard"]),
@@ -363,3 +374,14 @@ def test_coverage_stays_within_bounds_and_grows_with_the_statement(
 def test_rarity_is_positive_and_falls_with_frequency(frequency: int, documents: int):
     assert rarity(frequency, documents) > 0
     assert rarity(frequency, documents) >= rarity(frequency + 1, documents)
+
+
+@pytest.mark.slow
+def test_a_stretch_of_particles_takes_time_in_proportion_to_its_length():
+    def seconds(length: int) -> float:
+        started = time.process_time()
+        understand("本" + "のに" * length + "ゑ")
+        return time.process_time() - started
+
+    seconds(100)
+    assert seconds(40_000) < 12 * max(seconds(10_000), 0.01)
