@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import base64
+import hashlib
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ingest.prototypes import PrototypeVectors, nearest_category, prototype_texts
+from recalld.errors import TransientModelError
 from recalld.models.embedder import Embedder
 from recalld.records import Category
 from recalld.store.connection import Database
@@ -60,8 +62,12 @@ class RefiningStage:
             texts = prototype_texts()
             stored = self._stored()
             vectors = self._embed(texts) if stored is None else stored
+            usable = np.isfinite(vectors).all(axis=1)
             self._prototypes = PrototypeVectors(
-                categories=tuple(category for category, _ in texts), vectors=vectors
+                categories=tuple(
+                    category for (category, _), good in zip(texts, usable, strict=True) if good
+                ),
+                vectors=vectors[usable],
             )
         return self._prototypes
 
@@ -76,10 +82,13 @@ class RefiningStage:
 
     def _embed(self, texts: tuple[tuple[Category, str], ...]) -> NDArray[np.float32]:
         vectors = self._embedder.embed_statements([text for _, text in texts])
+        if len(vectors) != len(texts) or not np.isfinite(vectors).all(axis=1).any():
+            raise TransientModelError("the embedding model gave no usable vectors for the examples")
         kept = base64.b64encode(vectors.astype(np.float16).tobytes()).decode()
         self._writes.call(lambda writers: writers.put_meta(f"{_META}/{self._key()}", kept))
         return vectors
 
     def _key(self) -> str:
-        wording = "\n".join(text for _, text in prototype_texts())
-        return f"{self._embedder.space.identity}/{len(wording)}"
+        wording = "\n".join(f"{category}: {text}" for category, text in prototype_texts())
+        digest = hashlib.blake2b(wording.encode(), digest_size=8).hexdigest()
+        return f"{self._embedder.space.identity}/{digest}"
