@@ -78,7 +78,12 @@ class Methods:
 
     def recall(self, params: dict[str, object]) -> dict[str, object]:
         """Hits for a query."""
-        return self._answer(RecallParams.parse({**self._defaults, **params}))
+        return self._answer(RecallParams.parse(self._with_defaults(params)))
+
+    def _with_defaults(self, params: Mapping[str, object]) -> dict[str, object]:
+        """The parameters with the settings for those that are not given, or null."""
+        given = {key: value for key, value in params.items() if value is not None}
+        return {**self._defaults, **given}
 
     def _answer(self, asked: RecallParams) -> dict[str, object]:
         recalled, facts = self._recall.recall(
@@ -113,6 +118,8 @@ class Methods:
     def explain(self, params: dict[str, object]) -> dict[str, object]:
         """How an answer came about, of an earlier recall or of a new one."""
         asked = parse_explain(params)
+        if isinstance(asked, RecallParams):
+            asked = RecallParams.parse(self._with_defaults(params))
         if isinstance(asked, ExplainParams):
             return self._recall.explain(asked.recall_id)
         recalled, _ = self._recall.recall(

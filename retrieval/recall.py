@@ -159,7 +159,7 @@ class Recall:
         degraded = self._degraded() if vector is not None else (*self._degraded(), "vectors")
         recalled = Recalled(
             hits=shown,
-            reason=None if shown else _reason(found, limits),
+            reason=None if shown else _reason(found, limits, looked),
             unknown_words=_unknown_words(query, looked),
             degraded=tuple(dict.fromkeys(degraded)),
             recall_id=f"r-{uuid.uuid4().hex[:12]}",
@@ -292,10 +292,12 @@ def _permitted(
     return ranked if permits(strongest, threshold) else []
 
 
-def _reason(found: Found, limits: RecallFilter) -> Reason:
-    if found.anything:
-        return "no_evidence"
-    return "empty_memory" if limits == RecallFilter() else "nothing_matches_filter"
+def _reason(found: Found, limits: RecallFilter, looked: _Looked) -> Reason:
+    if not looked.documents:
+        return "empty_memory"
+    # A passage as itself has no category, scope or date of its own.
+    is_impossible = "fact" not in limits.kinds and limits.limits_facts
+    return "no_evidence" if found.anything and not is_impossible else "nothing_matches_filter"
 
 
 def _look(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -89,27 +90,30 @@ class FactRow:
 
 
 def path_pattern(glob: str) -> re.Pattern[str]:
-    """A glob as a pattern over a whole path: `*` and `?` stay within a name, `**` crosses folders.
+    """A glob as a pattern over a whole path in NFC: `*` and `?` stay within a name, `**` crosses folders.
 
-    A glob without wildcards means that file, or all below that folder.
+    A glob without wildcards means that file, or all below that folder; one with brackets means
+    that as well, since folders are called `old [2020]` too.
     """
-    if not any(mark in glob for mark in "*?["):
-        return re.compile(re.escape(glob.strip("/")) + r"(/.*)?", re.DOTALL)
-    parts = re.split(r"(\*\*/?|\*|\?|\[[^\]]+\])", glob.lstrip("/"))
+    plain = unicodedata.normalize("NFC", glob).removeprefix("./").strip("/")
+    literal = re.escape(plain) + r"(?:/.*)?" if plain else r"(?!)"
+    if not any(mark in plain for mark in "*?["):
+        return re.compile(literal, re.DOTALL)
+    parts = re.split(r"(\*\*/?|\*|\?|\[[^\]]+\])", plain)
     means = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
     out = []
     for part in parts:
         if part in means:
             out.append(means[part])
         elif part.startswith("[") and part.endswith("]") and len(part) > 2:
-            inner = part[1:-1].replace("\\", r"\\")
+            inner = part[1:-1].replace("\\", r"\\").replace("[", r"\[")
             out.append("[" + ("^" + inner[1:] if inner[0] in "!^" else inner) + "]")
         else:
             out.append(re.escape(part))
     try:
-        return re.compile("".join(out), re.DOTALL)
+        return re.compile(f"{''.join(out)}|{literal}", re.DOTALL)
     except re.error:
-        return re.compile(re.escape(glob))
+        return re.compile(literal, re.DOTALL)
 
 
 def allowed_passages(connection: Connection, limits: RecallFilter) -> Allowed | None:
@@ -125,13 +129,19 @@ def allowed_passages(connection: Connection, limits: RecallFilter) -> Allowed | 
     if limits.tags:
         where.append(
             "note_id IN (SELECT note_id FROM note_tag JOIN json_each(:tags)"
-            " ON tag = value OR tag LIKE value || '/%')"
+            " ON tag = value OR substr(tag, 1, length(value) + 1) = value || '/')"
         )
-        bindings["tags"] = json.dumps([tag.lstrip("#").casefold() for tag in limits.tags])
+        bindings["tags"] = json.dumps(
+            [tag.lstrip("#").rstrip("/").casefold() for tag in limits.tags]
+        )
     if limits.paths:
         patterns = [path_pattern(glob) for glob in limits.paths]
         notes = execute(connection, "SELECT id, path FROM note")
-        fitting = [row[0] for row in notes if any(one.fullmatch(row[1]) for one in patterns)]
+        fitting = [
+            row[0]
+            for row in notes
+            if any(one.fullmatch(unicodedata.normalize("NFC", row[1])) for one in patterns)
+        ]
         where.append("note_id IN (SELECT value FROM json_each(:notes))")
         bindings["notes"] = json.dumps(fitting)
     if limits.limits_facts:
