@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -136,8 +137,9 @@ def function_characters(language: Language) -> frozenset[str]:
 def language_of(text: str) -> Language:
     """A rough guess, good enough to choose stop words: by script, then by function words.
 
-    A word that English has too (`die`, `war`, `was`) is no sign of another language, and Latin text
-    without a clear sign is taken for English.
+    A stop word of several languages (`is`, `in`) speaks for each alike. A word that English has in
+    another sense (`die`, `war`, `van`) is no sign by itself; several of them break the tie of a
+    question such as `Wie is de baas van Anna?`. Latin text without a clear sign is taken for English.
     """
     script = main_script(text)
     if script is not None:
@@ -149,18 +151,38 @@ def language_of(text: str) -> Language:
             scores[language] += 1 / len(holders)
     scores["de"] += text.count("ß")
     scores["es"] += sum(text.count(sign) for sign in "¿¡ñ")
-    return max(_LATIN_LANGUAGES, key=lambda language: scores[language])
+    faint = Counter(language for plain in set(seen) for language in _faint_clues().get(plain, ()))
+
+    def standing(language: Language) -> tuple[float, int]:
+        # Without any clearer sign `van door repair` has two of them and is English.
+        enough = 2 if scores[language] else 3
+        return scores[language], faint[language] if faint[language] >= enough else 0
+
+    return max(_LATIN_LANGUAGES, key=standing)
 
 
 @cache
 def _clues() -> dict[str, tuple[Language, ...]]:
     """For each function word of a Latin-script language, the languages that it is a sign of."""
+    return _holders(but=_other_in_english())
+
+
+@cache
+def _faint_clues() -> dict[str, tuple[Language, ...]]:
+    """The same for function words that English has in another sense."""
+    return {word: held for word, held in _holders().items() if word in _other_in_english()}
+
+
+@cache
+def _other_in_english() -> frozenset[str]:
+    return frozenset(_lists()["english_too"].split()) - stop_words("en")
+
+
+def _holders(but: frozenset[str] = frozenset()) -> dict[str, tuple[Language, ...]]:
     holders: dict[str, list[Language]] = {}
-    shared = frozenset(_lists()["english_too"].split()) | stop_words("en")
     for language in _LATIN_LANGUAGES:
-        for word in stop_words(language):
-            if language == "en" or word not in shared:
-                holders.setdefault(word, []).append(language)
+        for word in stop_words(language) - but:
+            holders.setdefault(word, []).append(language)
     return {word: tuple(languages) for word, languages in holders.items()}
 
 
