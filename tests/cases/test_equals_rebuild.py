@@ -45,8 +45,9 @@ TABLES = {
     " line_to, extraction, block.extractor FROM block JOIN note ON note.id = note_id",
     "passages": "SELECT path, position, passage.text, passage.line_from, passage.line_to, ordinal"
     " FROM passage JOIN note ON note.id = passage.note_id JOIN block ON block.id = block_id",
+    # Not what it is embedded with: a renamed note keeps its vectors, so that it costs no model call.
     "statements": "SELECT path, position, ordinal, statement.text, words, statement.line_from,"
-    " statement.line_to, embed_prefix, embed_hash, embed_state FROM statement"
+    " statement.line_to, embed_state FROM statement"
     " JOIN passage ON passage.id = passage_id JOIN note ON note.id = note_id",
     "facts": "SELECT uid, text, category, category_by, confidence, importance, scope,"
     " happened_from, happened_to, stated_on, extractor FROM fact",
