@@ -72,15 +72,17 @@ def said_title(note: ParsedNote) -> str:
 
 
 def embed_title(note: ParsedNote, path: str) -> str:
-    """The title that statements are embedded with: the note's own, else a file name that says something.
+    """The title that statements are embedded with: the note's own, else what the file name says besides a day.
 
     A renamed note keeps the vectors it has, so that a rename costs no model call.
     """
     said = said_title(note)
-    stem = PurePosixPath(path).stem.replace("_", " ").replace("-", " ").strip()
-    if said or _ISO_DAY.search(PurePosixPath(path).stem) or stem.casefold() in _NO_TITLES:
+    stem = PurePosixPath(path).stem
+    words = _ISO_DAY.sub(" ", stem).replace("_", " ").replace("-", " ").split()
+    named = " ".join(words)
+    if said or named.casefold() in _NO_TITLES or _DATE_TITLE.fullmatch(stem):
         return said
-    return stem if sum(character.isalpha() for character in stem) >= _LEAST_LETTERS else ""
+    return named if sum(character.isalpha() for character in named) >= _LEAST_LETTERS else ""
 
 
 def shown_title(note: ParsedNote, path: str) -> str:

@@ -15,6 +15,7 @@ from ingest.plan import (
     NoteFile,
     digest,
     embed_prefix,
+    embed_title,
     fact_uid,
     note_date,
     plan_note,
@@ -314,6 +315,24 @@ def test_titles(text, path, said, shown):
     if "outage" not in text:
         assert said_title(note) == said
     assert shown_title(note, path) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "title"),
+    [
+        ("text\n", "meetings/2023-09-12 Meeting with Steph.md", "Meeting with Steph"),
+        ("text\n", "2023-09-12_call-with-bob.md", "call with bob"),
+        ("text\n", "会议 2023-09-12 预算讨论.md", "会议 预算讨论"),
+        ("# Budget\n", "2023-09-12 Meeting with Steph.md", "Budget"),
+        ("text\n", "2023-09-12.md", ""),
+        ("text\n", "2023-09-12 Tuesday.md", ""),
+        ("text\n", "2023-09-12-10.md", ""),
+        ("text\n", "2023-09-12 Notes.md", ""),
+        ("text\n", "mijn-fiets.md", "mijn fiets"),
+    ],
+)
+def test_statements_are_embedded_with_what_a_file_name_says_besides_a_day(text, path, title):
+    assert embed_title(parse_note(text), path) == title
 
 
 @pytest.mark.parametrize(
