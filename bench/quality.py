@@ -58,19 +58,22 @@ def _ready(socket: Path) -> Path:
         try:
             with Client(socket) as client:
                 client.call("ping")
-            return socket
         except RecalldError:
             if time.monotonic() > end:
                 raise
             time.sleep(0.05)
+        else:
+            return socket
 
 
-def ask(client: Client, query: dict[str, Any], limit: int) -> dict[str, Any]:
-    """One answer as a scorer reads it; an item's score is its relevance, which is comparable."""
+def ask(client: Client, query: dict[str, Any], limit: int, **options: object) -> dict[str, Any]:
+    """One answer as a scorer reads it; an item's score is its relevance, which is comparable.
+
+    `options` are added to the request, such as `min_relevance`.
+    """
+    request = {"query": query["question"], "limit": limit, "max_chars": 1_000_000, **options}
     started = time.perf_counter()
-    answer: dict[str, Any] = client.call(
-        "recall", {"query": query["question"], "limit": limit, "max_chars": 1_000_000}
-    )
+    answer: dict[str, Any] = client.call("recall", request)
     took = (time.perf_counter() - started) * 1000
     return {
         "id": query["id"],
