@@ -26,7 +26,7 @@ NOTE_SUFFIXES = (".md", ".markdown")
 # Hidden names, `.git`, `.obsidian`, `.trash`, `.stversions`, `.stfolder`, `.#x`, `.~lock.x#` and
 # `.syncthing.x.tmp` among them, need no list.
 _FOLDERS = frozenset({"node_modules"})
-_WORKING_STARTS = (".", "#", "~$", "~syncthing~")
+_WORKING_STARTS = (".", "~$", "~syncthing~")
 _WORKING_ENDS = ("~", "#", ".tmp", ".swp", ".swo", ".swx", ".part", ".crdownload")
 _MAX_RULES_BYTES = 1 << 20
 
