@@ -5,9 +5,10 @@ They read the store through borrowed connections and run side by side; a leg tha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,8 @@ from recalld.store.connection import Connection, Database
 from recalld.store.searching import (
     allowed_passages,
     any_passage,
+    count_different_texts,
+    different_passages,
     keyword_scores,
     keyword_search,
     passage_places,
@@ -27,8 +30,12 @@ from retrieval.cues import has_number, has_time_word
 from retrieval.query import Query, match_expression
 from retrieval.records import Candidate
 
+_T = TypeVar("_T")
+
 # Passages that each leg brings up: the union of both is fused.
 DEPTH = 100
+# How far a leg looks when copies of one passage, as of a template's line, fill it.
+_DEEPEST = 6400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +104,11 @@ def _keyword_leg(connection: Connection, match: str | None, limits: RecallFilter
     allowed = allowed_passages(connection, limits)
     if not match:
         return _Keyword(anything=any_passage(connection, allowed))
-    scores = keyword_search(connection, match, DEPTH, allowed)
+
+    def best(depth: int) -> dict[PassageId, float]:
+        return keyword_search(connection, match, depth, allowed)
+
+    scores = _without_copies(connection, best, best(DEPTH))
     return _Keyword(scores=scores, anything=bool(scores) or any_passage(connection, allowed))
 
 
@@ -110,7 +121,25 @@ def _vector_leg(
     with database.reader() as connection:
         allowed = allowed_passages(connection, limits)
         within = (allowed.sql, allowed.bindings) if allowed else None
-        return vectors.nearest(connection, query_vector, DEPTH, within)
+
+        def best(depth: int) -> dict[PassageId, PassageSimilarity]:
+            found = vectors.nearest(connection, query_vector, depth, within)
+            return {one.passage_id: one for one in found}
+
+        return list(_without_copies(connection, best, best(DEPTH)).values())
+
+
+def _without_copies(
+    connection: Connection, best: Callable[[int], dict[PassageId, _T]], found: dict[PassageId, _T]
+) -> dict[PassageId, _T]:
+    """What a leg found, best first; looked for deeper, and without the copies, when these are most of it."""
+    if len(found) < DEPTH or count_different_texts(connection, found) > DEPTH // 2:
+        return found
+    depth = DEPTH
+    while len(found) == depth < _DEEPEST and len(different_passages(connection, found)) < DEPTH:
+        depth *= 4
+        found = best(depth)
+    return {one: found[one] for one in different_passages(connection, found)[:DEPTH]}
 
 
 def _missing(wanted: Iterable[PassageId], known: Mapping[PassageId, object]) -> list[PassageId]:

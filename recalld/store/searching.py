@@ -204,6 +204,32 @@ def keyword_search(
     return {PassageId(row[0]): row[1] for row in rows}
 
 
+def count_different_texts(connection: Connection, passages: Collection[PassageId]) -> int:
+    """How many different texts these passages have."""
+    rows = execute(
+        connection,
+        "SELECT count(DISTINCT text) FROM passage WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(passages)),),
+    )
+    return int(rows[0][0])
+
+
+def different_passages(connection: Connection, passages: Collection[PassageId]) -> list[PassageId]:
+    """The passages without copies, in their order: of those with the same words and facts the first stays."""
+    rows = execute(
+        connection,
+        "SELECT passage.id, passage.text, (SELECT json_group_array(fact_id) FROM fact_source"
+        " WHERE passage_id = passage.id), heading_path FROM json_each(?)"
+        " JOIN passage ON passage.id = value JOIN block ON block.id = block_id ORDER BY key",
+        (json.dumps(list(passages)),),
+    )
+    first: dict[tuple[str, str], PassageId] = {}
+    for passage_id, text, facts, headings in rows:
+        # Facts know whether their words need headings; a passage without any may.
+        first.setdefault((text, facts if facts != "[]" else headings), PassageId(passage_id))
+    return list(first.values())
+
+
 def keyword_scores(
     connection: Connection, match: str, passages: Sequence[PassageId]
 ) -> dict[PassageId, float]:

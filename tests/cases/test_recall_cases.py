@@ -386,6 +386,23 @@ def test_since_and_until_go_by_the_facts_own_date(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("with_vectors", [True, False])
+def test_a_sentence_in_hundreds_of_notes_leaves_room_for_others(
+    tmp_path: Path, with_vectors: bool
+) -> None:
+    with RunningDaemon(tmp_path, embedder=WordEmbedder() if with_vectors else None) as daemon:
+        for number in range(450):
+            daemon.write(f"daily/{number}.md", "Wi-Fi code is blue-fish.\n")
+        daemon.write("rare.md", "In the summer house by the lake the Wi-Fi code is red-bird.\n")
+        daemon.call("sync")
+        daemon.wait_for(lambda status: status["state"] == "idle", deadline_s=100)
+        found = [
+            (hit["text"].split()[-1], hit["source"]["more"]) for hit in daemon.recall("Wi-Fi code")
+        ]
+        assert found == [("blue-fish.", 449), ("red-bird.", 0)]
+
+
+@pytest.mark.slow
 def test_a_filter_on_a_crowd_is_quick(crowd: tuple[RunningDaemon, str]) -> None:
     daemon, query = crowd
     daemon.recall(query, paths=["home"])
