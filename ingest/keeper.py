@@ -112,6 +112,8 @@ class RootKeeper:
         self._skipped: tuple[tuple[str, str], ...] = ()
         self._unlisted: tuple[str, ...] = ()
         self._empty_since: dict[str, float] = {}
+        # How often taking a note failed, until it succeeds: it comes after all others, lest it keep them out.
+        self._failures: dict[str, int] = {}
         self._removed_at: deque[float] = deque()
         self._plan = Plan()
         self._confirmed = False
@@ -198,9 +200,15 @@ class RootKeeper:
         )
         changed = dict.fromkeys((*plan.changed, *outdated))
         left = len(changed)
-        for path in sorted(changed, key=lambda one: _turn(one, seen)):
+        for path in sorted(changed, key=lambda one: (self._failures.get(one, 0), _turn(one, seen))):
             left -= 1
-            yield replace(self._take(path), left=left)
+            failures = self._failures.pop(path, 0)
+            try:
+                looked = self._take(path)
+            except BaseException:
+                self._failures[path] = failures + 1
+                raise
+            yield replace(looked, left=left)
         yield from self._let_go(plan)
         if paths is None:
             self._finish_whole(plan, root.present, used=guard.confirmed)

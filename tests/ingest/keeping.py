@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections.abc import Callable
 from pathlib import Path
@@ -60,7 +61,7 @@ class Vault:
             writes=self.writes,
             options=KeeperOptions(own_paths=(base / "data",), **given),  # type: ignore[arg-type] # numbers all
             now=lambda: self.now,
-            new_uid=lambda: f"{next(self._uids):032x}",
+            new_uid=lambda: hashlib.md5(b"%d" % next(self._uids)).hexdigest(),
         )
 
     def __enter__(self) -> Self:

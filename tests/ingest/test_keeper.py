@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from recalld.errors import StoreUnusable
+from tests.ingest.keeping import Vault
+
+
+@pytest.fixture
+def vault(tmp_path) -> Iterator[Vault]:
+    with Vault(tmp_path) as made:
+        yield made
+
+
+def outcomes(looked) -> dict[str, str]:
+    return {one.path: one.outcome for one in looked}
+
+
+def uids(vault: Vault) -> dict[str, str]:
+    return dict(vault.rows("SELECT path, uid FROM note"))
+
+
+def test_look_takes_what_is_new_and_leaves_what_is_known(vault):
+    vault.write("a.md", "Pump one leaks oil.\n")
+    vault.write("map/厨房.md", "烤箱在十点关闭。\n")
+    assert outcomes(vault.look()) == {"a.md": "taken", "map/厨房.md": "taken"}
+    before = vault.writes.count
+    assert vault.look() == []
+    assert vault.facts() == {"Pump one leaks oil.", "烤箱在十点关闭。"}
+    assert vault.writes.count <= before + 1, "only the root's identity may be written"
+
+
+def test_renamed_note_keeps_its_identity_and_facts(vault):
+    path = vault.write("a.md", "Pump one leaks oil.\n")
+    vault.look()
+    before, facts = uids(vault)["a.md"], vault.rows("SELECT id, uid FROM fact")
+    (vault.path / "deep").mkdir()
+    path.rename(vault.path / "deep/b.md")
+    assert vault.look()[0].outcome == "moved"
+    assert uids(vault) == {"deep/b.md": before}
+    assert vault.rows("SELECT id, uid FROM fact") == facts
+
+
+def test_removed_note_and_removed_sentence_leave_nothing(vault):
+    path = vault.write("a.md", "Pump one leaks oil.\n")
+    vault.write("b.md", "Fan is loud.\n\nDisk is full.\n")
+    vault.look()
+    path.unlink()
+    vault.write("b.md", "Disk is full.\n")
+    assert outcomes(vault.look()) == {"a.md": "gone", "b.md": "taken"}
+    assert vault.facts() == {"Disk is full."}
+
+
+def test_root_that_is_gone_keeps_its_facts_and_says_so(vault):
+    vault.write("a.md", "Pump one leaks oil.\n")
+    vault.look()
+    shutil.rmtree(vault.path)
+    vault.look()
+    assert vault.facts() == {"Pump one leaks oil."}
+    assert vault.keeper.report().state == "unavailable"
+    assert vault.keeper.report().hint
+
+
+def test_mass_deletion_is_held_until_it_is_confirmed(vault):
+    for number in range(12):
+        vault.write(f"{number}.md", f"Pump number{number} leaks oil.\n")
+    vault.look()
+    for path in vault.path.iterdir():
+        if path.name != "0.md":
+            path.unlink()
+    vault.look()
+    report = vault.keeper.report()
+    assert (report.state, report.held) == ("held", 11)
+    assert "--confirm-deletions vault" in (report.hint or "")
+    assert len(vault.facts()) == 12
+    vault.keeper.confirm_deletions()
+    vault.look()
+    assert vault.facts() == {"Pump number0 leaks oil."}
+    assert vault.keeper.report().state == "ok"
+
+
+def test_held_deletion_is_carried_out_after_its_grace(vault):
+    for number in range(12):
+        vault.write(f"{number}.md", f"Pump number{number} leaks oil.\n")
+    vault.look()
+    for path in vault.path.iterdir():
+        if path.name != "0.md":
+            path.unlink()
+    vault.look()
+    vault.now += 3599
+    vault.look()
+    assert len(vault.facts()) == 12
+    vault.now += 2
+    vault.look()
+    assert len(vault.facts()) == 1
+
+
+def test_emptied_note_is_waited_for_before_its_facts_go(vault):
+    vault.write("a.md", "Pump one leaks oil.\n")
+    vault.look()
+    vault.write("a.md", "")
+    assert outcomes(vault.look("a.md")) == {"a.md": "waiting"}
+    assert vault.facts()
+    vault.now += 6
+    assert outcomes(vault.look("a.md")) == {"a.md": "taken"}
+    assert vault.facts() == set()
+
+
+def test_change_that_size_and_times_hide_is_found_by_a_full_look(vault):
+    path = vault.write("a.md", "Pump one leaks oil.\n")
+    vault.look()
+    stat = path.stat()
+    with path.open("r+b") as file:
+        file.write(b"Pump two")
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    vault.look(full=True)
+    assert vault.facts() == {"Pump two leaks oil."}
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_unreadable_note_is_named_and_keeps_what_is_known(vault):
+    path = vault.write("a.md", "Pump one leaks oil.\n")
+    vault.look()
+    path.chmod(0)
+    vault.look("a.md")
+    assert vault.keeper.report().unreadable[0][0] == "a.md"
+    assert vault.facts()
+
+
+def test_look_that_fails_changes_nothing_and_the_next_makes_it_good(vault):
+    vault.write("a.md", "Pump one leaks oil.\n")
+    vault.writes.failure = StoreUnusable("the disk is full")
+    with pytest.raises(StoreUnusable):
+        vault.look()
+    assert vault.facts() == set()
+    vault.writes.failure = None
+    vault.look()
+    assert vault.facts() == {"Pump one leaks oil."}
+
+
+def test_interleaved_looks_end_as_one(vault):
+    for number in range(4):
+        vault.write(f"{number}.md", f"Pump number{number} leaks oil.\n")
+    scan = vault.keeper.look(None)
+    next(scan)
+    vault.write("0.md", "Pump zero was mended.\n")
+    vault.look("0.md")
+    list(scan)
+    assert "Pump zero was mended." in vault.facts()
+    assert "Pump number0 leaks oil." not in vault.facts()
+
+
+NAMES = ("a.md", "b.md", "d/c.md")
+TEXTS = ("Pump one leaks oil.\n", "Fan is loud.\n\nDisk is full.\n", "# 厨房\n\n烤箱在十点关闭。\n")
+STEPS = st.one_of(
+    st.tuples(st.just("write"), st.sampled_from(NAMES), st.sampled_from(TEXTS)),
+    st.tuples(st.just("remove"), st.sampled_from(NAMES), st.none()),
+    st.tuples(st.just("rename"), st.sampled_from(NAMES), st.sampled_from(NAMES)),
+    st.tuples(st.just("look"), st.sampled_from(NAMES), st.none()),
+    st.tuples(st.just("scan"), st.none(), st.none()),
+)
+
+
+@given(st.lists(STEPS, max_size=10))
+@settings(deadline=None, max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])  # fmt: skip
+@pytest.mark.slow
+def test_any_history_ends_as_one_fresh_look(tmp_path_factory, steps):
+    base = tmp_path_factory.mktemp("history")
+    with Vault(base / "old") as old, Vault(base / "new") as new:
+        for vault in (old, new):
+            vault.write("anchor.md", "The anchor stays.\n")
+        for what, name, other in steps:
+            if what == "write":
+                old.write(name, other)
+            elif what == "remove":
+                (old.path / name).unlink(missing_ok=True)
+            elif what == "rename" and (old.path / name).exists():
+                (old.path / other).parent.mkdir(exist_ok=True)
+                (old.path / name).rename(old.path / other)
+            elif what == "look":
+                old.look(name)
+            elif what == "scan":
+                old.look()
+        old.look()
+        shutil.copytree(old.path, new.path, dirs_exist_ok=True)
+        new.look()
+        assert old.content() == new.content()
+
+
+class Poisoned:
+    """Writes that fail for one note, as a fault of ours would."""
+
+    def __init__(self, writes) -> None:
+        self._writes = writes
+
+    def call(self, work):
+        if any("poison" in str(cell.cell_contents) for cell in work.__closure__ or ()):
+            raise ZeroDivisionError
+        return self._writes.call(work)
+
+    def post(self, work):
+        self.call(work)
+
+
+def test_note_that_fails_every_time_keeps_no_other_out(vault):
+    vault.keeper._writes = Poisoned(vault.writes)
+    for number in range(3):
+        vault.write(f"{number}.md", f"Pump number{number} leaks oil.\n")
+    poison = vault.write("poison.md", "This one is poison.\n")
+    os.utime(poison, ns=(2**61, 2**61))  # the newest comes first
+    with pytest.raises(ZeroDivisionError):
+        vault.look()
+    assert vault.facts() == set()
+    with pytest.raises(ZeroDivisionError):
+        vault.look()
+    assert len(vault.facts()) == 3
