@@ -94,7 +94,8 @@ class StatusReport:
     def degraded(self) -> tuple[str, ...]:
         """What does not take part in recall at the moment."""
         missing = [] if self._model.space else ["vectors"]
-        if self._embed is not None and self._embed.problem is not None:
+        down = self._embed is not None and self._embed.problem is not None
+        if down or self._database.vectors_problem is not None:
             missing.append("vectors")
         behind = self.state() == "catching_up" or self._ingest.waiting().scanning
         return (*missing, *(["catching_up"] if behind else []))
@@ -199,6 +200,8 @@ class StatusReport:
         """The model's state and what to do about it."""
         if self._embed is None:
             return self._model.state, self._model.hint
+        if self._database.vectors_problem is not None:
+            return "down", self._database.vectors_problem
         problem, age_s = self._embed.problem, self._embed.step_age_s
         if age_s > _SLOW_S:
             return (

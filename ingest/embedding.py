@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from recalld.models.embedder import Embedder
 from recalld.store.changes import NewVector, ToEmbed
 from recalld.store.connection import Database
@@ -36,8 +38,12 @@ class EmbeddingStage:
         self._batch = batch
 
     def adopt(self) -> bool:
-        """Makes the embedder's space the store's. Returns whether vectors of another one were dropped."""
+        """Makes the embedder's space the store's. Returns whether vectors of another one were dropped.
+
+        What the model refused before gets another chance: it may be another state of it now.
+        """
         identity = self._embedder.space.identity
+        self._writes.call(lambda writers: writers.vectors.retry_refused())
         return self._writes.call(lambda writers: writers.vectors.adopt_model(identity))
 
     def step(self) -> Embedded:
@@ -67,6 +73,8 @@ class EmbeddingStage:
         if len(rows) != len(texts):
             return [], waiting
         for embed_hash, row in zip(hashes, rows, strict=True):
+            if np.shape(row) != (self._embedder.space.dimension,):
+                continue
             try:
                 computed[embed_hash] = quantise(row)
             except ValueError:

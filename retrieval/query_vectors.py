@@ -76,7 +76,11 @@ class QueryVectors:
         except ModelError:
             return None
         finally:
-            usable = made is not None and bool(np.isfinite(made).all() and made.any())
+            usable = (
+                made is not None
+                and np.shape(made) == (embedder.space.dimension,)
+                and bool(np.isfinite(made).all() and made.any())
+            )
             with self._lock:
                 self._pending.pop(text, None)
                 self._overdue.discard(text)

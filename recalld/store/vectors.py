@@ -2,7 +2,8 @@
 
 Each statement has one int8 vector with a scale of its own, which cosine does not see, and one bit a dimension. The
 search reads the bits of every statement (48 bytes each, .1 µs), takes the nearest two thousand, of those the nearest
-few hundred by exact cosine, and computes exact cosines for all statements of their passages. Below `EXACT_BELOW` statements it computes all of them exactly.
+few hundred by exact cosine, and computes exact cosines for all statements of their passages. Below `EXACT_BELOW`
+statements it computes all of them exactly.
 """
 
 from __future__ import annotations
