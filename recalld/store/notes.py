@@ -86,7 +86,11 @@ class NoteWriter:
         return note_id
 
     def move(self, paths: Mapping[NoteId, str]) -> None:
-        """Gives notes other paths, all at once, so that two may swap; their content stays."""
+        """Gives notes other paths, all at once, so that two may swap; their content stays.
+
+        What follows from a path, such as a title, is written when the note is applied. Until then it counts as
+        changed, so that a crash between the two leaves it to the next look.
+        """
         with transaction(self._connection):
             for note_id in paths:
                 execute(
@@ -103,7 +107,7 @@ class NoteWriter:
         )[0]
         execute(
             self._connection,
-            "UPDATE note SET path = ?, name_key = ? WHERE id = ?",
+            "UPDATE note SET path = ?, name_key = ?, content_hash = x'', ctime_ns = -1 WHERE id = ?",
             (path, name_key(path), note_id),
         )
         targets = execute(

@@ -292,6 +292,22 @@ class Compared(Notes):
             super().teardown()
 
 
+def test_moves_that_a_crash_cut_short_are_finished_by_the_next_look():
+    """Both notes have their new paths, one of them still the title of its old one."""
+    notes = Compared()
+    try:
+        for path in ("a.md", "b.md"):
+            (notes.vault / path).write_text(f"The port of {path} is 5432.\n")
+        notes.store.look(None)
+        aside = notes.vault / ".aside"
+        (notes.vault / "a.md").replace(aside)
+        (notes.vault / "b.md").replace(notes.vault / "a.md")
+        aside.replace(notes.vault / "b.md")
+        notes.restart(1)
+    finally:
+        notes.teardown()
+
+
 TestEqualsRebuild = pytest.mark.slow(Compared.TestCase)
 TestEqualsRebuild.settings = settings(
     max_examples=60,

@@ -153,6 +153,17 @@ def test_notes_move_in_a_circle_with_links_following_their_names(shelf):
     assert targets(shelf) == {("links.md", str(n)): f"{n}.md" for n in range(3)}
 
 
+def test_a_moved_note_counts_as_changed_until_it_is_applied(shelf):
+    note = shelf.put("a.md", block("a", "Alpha is up."))
+    shelf.writers.notes.move({note: "b.md"})
+    with shelf.reader() as connection:
+        moved = notes_of_root(connection, shelf.root)["b.md"]
+    assert moved.content_hash != digest("a.md")
+    assert moved.ctime_ns != MTIME_NS
+    # By these it is known again when it moves on before it was applied.
+    assert (moved.inode, moved.size, moved.mtime_ns) == (7, 1, MTIME_NS)
+
+
 def test_a_move_onto_a_note_that_stays_changes_nothing(shelf):
     one = shelf.put("a.md", block("a", "Alpha is up."))
     shelf.put("b.md", block("b", "Beta is up."))
