@@ -78,8 +78,8 @@ def test_questions_are_asked_once_settled_and_answers_printed():
     assert made.run(once=True, questions=("uitrol", "zeppelin")) == 1
     assert app.done == [
         "start",
-        "recall {'query': 'uitrol'}",
-        "recall {'query': 'zeppelin'}",
+        "recall {'query': 'uitrol', 'limit': 3}",
+        "recall {'query': 'zeppelin', 'limit': 3}",
         "stop",
     ]
     assert "De uitrol faalt om 03:00." in console.out.stream.getvalue()
