@@ -289,7 +289,10 @@ def test_notes_that_change_names_with_one_another_keep_their_facts(tmp_path: Pat
     """Case 5: a swap, and a chain where each takes the place of the next."""
     embedder = WordEmbedder()
     with RunningDaemon(tmp_path, embedder=embedder) as daemon:
-        write_topics(daemon, count=6)
+        # With headings: what only its file's name explains is another fact under another name.
+        for number, topic in enumerate(_TOPICS[:6], start=1):
+            sentence = f"The {topic} is kept in drawer number {number}."
+            daemon.write(f"{number}.md", f"# About the {topic}\n\n{sentence}\n")
         proven(daemon)
         before, ids = embedded(embedder), identities(daemon)
         (daemon.vault / "1.md").rename(daemon.vault / "spare")
@@ -339,7 +342,8 @@ def test_changes_made_while_stopped_are_found(tmp_path: Path) -> None:
     daemon = RunningDaemon(tmp_path, embedder=embedder)
     with daemon:
         daemon.write("a.md", "The antelope sleeps standing.")
-        daemon.write("b.md", "The badger digs at dusk.")
+        # With a heading: what only its file's name explains is another fact under another name.
+        daemon.write("b.md", "# Badgers\n\nThe badger digs at dusk.")
         daemon.write("d.md", "The dolphin weighs 310 kilos.")
         daemon.write("e.md", "The elephant eats grass.")
         daemon.write("f.md", "The flamingo is pink.")
