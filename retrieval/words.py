@@ -102,12 +102,18 @@ def is_stop(word: str, language: Language = "en") -> bool:
     """Whether a word (as written, not stemmed) carries no meaning of its own in a text of that language.
 
     One language's list is asked at a time: `die`, `war`, `hat`, `van`, `door` are content in English.
-    Text in a script of its own is asked about its Latin words as English.
+    Text in a script of its own is asked about its Latin words as English. A few words that English
+    lacks (`du`, `der`, `het`) are stop words in any text: a short question gives its language no other sign.
     """
     plain = _as_listed(word)
-    if plain in stop_words(language):
+    if plain in stop_words(language) or plain in _foreign_to_english():
         return True
     return language not in _LATIN_LANGUAGES and plain in stop_words("en")
+
+
+@cache
+def _foreign_to_english() -> frozenset[str]:
+    return frozenset(map(_as_listed, _lists()["foreign_to_english"].split()))
 
 
 @cache

@@ -385,3 +385,10 @@ def test_a_stretch_of_particles_takes_time_in_proportion_to_its_length():
 
     seconds(100)
     assert seconds(40_000) < 12 * max(seconds(10_000), 0.01)
+
+
+@pytest.mark.parametrize(
+    "question", ["port du serveur", "de poort van de server", "der Port des Servers"]
+)
+def test_short_foreign_questions_keep_their_content_words_only(question):
+    assert not {"du", "de", "der", "des"} & {term.surface for term in understand(question).terms}
