@@ -28,7 +28,11 @@ _TAG = re.compile(rf"(?:\A|(?<=[\s(,;\"'，、。；：（「]))(?<!\]\()#({_TAG
 _CODE_SPAN = re.compile(r"(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 # Stands for a code span while the prose round it is stripped.
 _CODE_MARK = "\ue000"
-_HEADING_ID = re.compile(r"\s*\{#[^\s{}]{1,200}[^{}]{0,200}\}\s*\Z|\s\^[A-Za-z0-9-]+\s*\Z")
+# `{#id}`, `{ .class }`, `{ data-x }` and `{/* id */}` behind a heading are for the page's maker.
+_HEADING_ID = re.compile(
+    r"\s*\{(?:#[^\s{}][^{}]{0,400}|[ ]{0,2}(?:\.|data-)[\w-][^{}/*,]{0,400}|/\*[^{}]{0,400}\*/)\}\s*\Z"
+    r"|\s\^[A-Za-z0-9-]+\s*\Z"
+)
 _WIKILINK = re.compile(r"!?\[\[([^\[\]|]*)(?:\|([^\[\]]*))?\]\]")
 _LINK = re.compile(
     r"!?\[([^\[\]]*)\](?:\((?:<[^<>]*>|[^()<>]*(?:\([^()]*\)[^()<>]*)?)\)|\[[^\[\]]*\])"
