@@ -23,11 +23,12 @@ import sqlite_vec
 from daemon.app import DATABASE_NAME
 from recalld.client import Client
 from recalld.errors import RequestError
-from recalld.store.connection import execute
+from recalld.store.connection import Database, execute
 from tests.fakes import DIMENSION, WordEmbedder
 from tests.running import RunningDaemon
 
 REPO = Path(__file__).parents[2]
+RECALLD = "from daemon.cli import main; main()"
 
 
 class SpoiledEmbedder(WordEmbedder):
@@ -167,9 +168,9 @@ def run_recalld(started, base, *, data, sock, extra=()):
     config = base / "config.toml"
     config.write_text('[embedding]\nprovider = "off"\n')
     (base / "vault").mkdir(exist_ok=True)
+    options = ["--data", str(data), "--socket", str(sock), "--config", str(config), *extra]
     process = subprocess.Popen(
-        [sys.executable, "-m", "daemon.cli", "run", str(base / "vault"), "--data", str(data)]
-        + ["--socket", str(sock), "--config", str(config), *extra],
+        [sys.executable, "-c", RECALLD, "run", str(base / "vault"), *options],
         cwd=REPO,
         env={"HOME": str(base), "PATH": os.environ["PATH"]},
         stdout=subprocess.PIPE,
@@ -479,9 +480,11 @@ def test_a_bad_database_file_is_refused_and_kept(content, words, tmp_path, proce
     elif isinstance(content, bytes):
         path.write_bytes(content)
     else:
+        if content == "newer":
+            Database(path).close()
         connection = apsw.Connection(str(path))
-        connection.execute("CREATE TABLE mine (x)").fetchall()
-        connection.execute(f"PRAGMA user_version = {999 if content == 'newer' else 0}").fetchall()
+        change = "PRAGMA user_version = 999" if content == "newer" else "CREATE TABLE mine (x)"
+        connection.execute(change).fetchall()
         connection.close()
     before = path.read_bytes() if path.is_file() else None
     refused(tmp_path, processes, code=1, words=words)
