@@ -117,15 +117,26 @@ def questions_of(vault: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines if line]
 
 
+def check(folder: Path, questions: Sequence[dict[str, Any]]) -> None:
+    """Raises SystemExit where a right place no longer holds what it is quoted for."""
+    for question in questions:
+        for place in question["gold"]:
+            lines = (folder / place["file"]).read_text("utf-8").split("\n")
+            if place["text"] not in lines[place["lines"][0] - 1]:
+                raise SystemExit(f"{question['id']}: {place['file']} has changed")
+
+
 def run(folder: Path, cache: Path | None) -> list[Outcome]:
     """Puts a vault's questions to a new daemon on it."""
+    questions = questions_of(folder.name)
+    check(folder, questions)
     data = Path(tempfile.mkdtemp(prefix="recalld-languages-"))
     try:
         if cache is not None:
             known, lacking = prefill(opened(cache), folder, data / "memory.db")
             print(f"{folder.name}: {known} embeddings known, {lacking} to make", flush=True)
         with running(folder, data) as client:
-            return [_outcome(client, question) for question in questions_of(folder.name)]
+            return [_outcome(client, question) for question in questions]
     finally:
         shutil.rmtree(data)
 
