@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import PurePosixPath
 
+from ingest.keys import fact_keys
 from ingest.redaction import drop_controls
 from recalld.records import (
     ExtractedBlock,
@@ -324,6 +325,7 @@ def _new_statement(
                 entities=fact.entities,
                 relations=fact.relations,
                 happened=fact.happened,
+                keys=fact_keys(fact.text),
             )
             for fact in statement.facts
         ),

@@ -129,14 +129,24 @@ def migrations() -> list[tuple[int, str]]:
     return sorted((int(item.name.split("_")[0]), item.read_text("utf-8")) for item in scripts)
 
 
-def require_ours(connection: Connection) -> None:
-    """Raises StoreDamaged when the file is another program's database: it is left as it is."""
+def require_ours(connection: Connection, newest: int) -> None:
+    """Raises when the file is another program's or a newer recalld's; nothing is written to it.
+
+    Raises:
+        StoreDamaged: another program's.
+        StoreTooNew: its schema is above `newest`.
+    """
     tables = {name for (name,) in execute(connection, "SELECT name FROM sqlite_schema")}
-    version = execute(connection, "PRAGMA user_version")[0][0]
+    version = int(execute(connection, "PRAGMA user_version")[0][0])
     if not {"meta", "note", "passage"} <= tables if version else tables:
         raise StoreDamaged(
             "the file is a database of another program",
             hint="choose another data folder, or move the file away",
+        )
+    if version > newest:
+        raise StoreTooNew(
+            f"the database has schema {version}, this recalld knows {newest}",
+            hint="upgrade recalld, or move the database away to rebuild it from the notes",
         )
 
 
@@ -144,16 +154,9 @@ def migrate(connection: Connection, scripts: list[tuple[int, str]]) -> int:
     """Brings the schema to the newest version, each step in a transaction of its own. Returns the version.
 
     Raises:
-        StoreTooNew: the file was written by a newer recalld.
         StoreDamaged: foreign keys do not hold after a step; the step is undone.
     """
     version = int(execute(connection, "PRAGMA user_version")[0][0])
-    newest = scripts[-1][0]
-    if version > newest:
-        raise StoreTooNew(
-            f"the database has schema {version}, this recalld knows {newest}",
-            hint="upgrade recalld, or move the database away to rebuild it from the notes",
-        )
     for number, script in scripts:
         if number > version:
             with transaction(connection):
@@ -161,7 +164,7 @@ def migrate(connection: Connection, scripts: list[tuple[int, str]]) -> int:
                 if execute(connection, "PRAGMA foreign_key_check"):
                     raise StoreDamaged(f"migration {number} left dangling rows")
                 execute(connection, f"PRAGMA user_version = {number}")
-    return newest
+    return scripts[-1][0]
 
 
 class Database:
@@ -180,7 +183,7 @@ class Database:
         self._closed = False
         self.writer = self._open()
         try:
-            require_ours(self.writer)
+            require_ours(self.writer, migrations()[-1][0])
             for pragma in _CREATION:
                 execute(self.writer, pragma)
             execute(self.writer, "PRAGMA journal_mode = WAL")

@@ -8,6 +8,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from recalld.records import BlockId
+from recalld.store.agreement import put_keys, settle_successors, superseded_by_any
 from recalld.store.changes import NewFact
 from recalld.store.connection import Connection, execute
 
@@ -113,6 +114,7 @@ def add_fact(
             Wording.of(fact).dumps(),
         ),
     )
+    put_keys(connection, fact_id, fact.keys)
     return fact_id
 
 
@@ -130,7 +132,9 @@ def _reword(connection: Connection, fact_id: int, said: Wording) -> None:
     execute(
         connection,
         # What a model or the user decided stands; what no rule decides any more is open again.
-        "UPDATE fact SET text = :text, confidence = :confidence, category = CASE"
+        # Other words have to be compared with what is known again.
+        "UPDATE fact SET compared = CASE WHEN text = :text THEN compared ELSE 0 END,"
+        " text = :text, confidence = :confidence, category = CASE"
         " WHEN category_by IN ('llm', 'user') THEN category"
         " WHEN :category IS NOT NULL THEN :category"
         " WHEN category_by = 'rule' THEN 'knowledge' ELSE category END, category_by = CASE"
@@ -206,12 +210,15 @@ def retract_unsourced(connection: Connection, facts: Collection[int]) -> None:
         " UNION SELECT object FROM relation WHERE fact_id IN (SELECT value FROM json_each(:ids))",
         ids,
     )
+    older = superseded_by_any(connection, facts)
     execute(
         connection,
         "DELETE FROM fact WHERE id IN (SELECT value FROM json_each(:ids))"
         " AND NOT EXISTS (SELECT 1 FROM fact_source WHERE fact_id = fact.id)",
         ids,
     )
+    # What only a retracted fact had superseded holds again.
+    settle_successors(connection, older)
     reword_facts(connection, facts)
     execute(
         connection,
@@ -224,12 +231,18 @@ def retract_unsourced(connection: Connection, facts: Collection[int]) -> None:
 
 
 def restate(connection: Connection, facts: Collection[int]) -> None:
-    """Dates facts by the newest note that states them: its own date, else its file's."""
+    """Dates facts by the newest note that states them: its own date, else its file's.
+
+    A fact of another date has to be compared again: what is newer may be older now.
+    """
+    stated = (
+        "(SELECT max(coalesce(dated, date(mtime_ns / 1000000000, 'unixepoch'))) FROM fact_source"
+        " JOIN passage ON passage.id = passage_id JOIN note ON note.id = note_id"
+        " WHERE fact_id = fact.id)"
+    )
     execute(
         connection,
-        "UPDATE fact SET stated_on = (SELECT max(coalesce(dated, date(mtime_ns / 1000000000,"
-        " 'unixepoch'))) FROM fact_source JOIN passage ON passage.id = passage_id"
-        " JOIN note ON note.id = note_id WHERE fact_id = fact.id)"
-        " WHERE id IN (SELECT value FROM json_each(?))",
+        f"UPDATE fact SET stated_on = {stated}, compared = 0"
+        f" WHERE id IN (SELECT value FROM json_each(?)) AND stated_on IS NOT {stated}",
         (json.dumps(sorted(facts)),),
     )

@@ -107,7 +107,8 @@ def path_pattern(glob: str) -> re.Pattern[str]:
             out.append(means[part])
         elif part.startswith("[") and part.endswith("]") and len(part) > 2:
             inner = part[1:-1].replace("\\", r"\\").replace("[", r"\[")
-            out.append("[" + ("^" + inner[1:] if inner[0] in "!^" else inner) + "]")
+            # Not even a negated one crosses folders.
+            out.append("(?!/)[" + ("^" + inner[1:] if inner[0] in "!^" else inner) + "]")
         else:
             out.append(re.escape(part))
     try:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from recalld.store.agreement import AgreementWriter
 from recalld.store.connection import Connection, execute, transaction
 from recalld.store.deep import DeepWriter
 from recalld.store.notes import NoteWriter
@@ -24,6 +25,7 @@ class Writers:
     vectors: VectorWriter
     usage: UsageWriter
     deep: DeepWriter
+    agreement: AgreementWriter
 
     @classmethod
     def over(cls, connection: Connection) -> Writers:
@@ -34,6 +36,7 @@ class Writers:
             vectors=VectorWriter(connection),
             usage=UsageWriter(connection),
             deep=DeepWriter(connection),
+            agreement=AgreementWriter(connection),
         )
 
     def put_meta(self, key: str, value: str) -> None:
