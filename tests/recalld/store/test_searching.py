@@ -51,6 +51,12 @@ def test_any_text_is_a_glob(glob, path):
     assert matches(glob, path) in (True, False)
 
 
+@pytest.mark.parametrize("glob", ["a[!b]c", "a[^b]c", "a[.-0]c", "a?c", "a*c"])
+def test_no_wildcard_within_a_name_crosses_folders(glob):
+    assert matches(glob, "a.c")
+    assert not matches(glob, "a/c")
+
+
 @pytest.fixture
 def filled(shelf):
     """Four notes in two roots, each with the word `up`."""
