@@ -109,6 +109,23 @@ def _analysed_source(text: str) -> Analysed:
     return analyse(text)
 
 
+# The clauses of a block are looked at once for each of its facts.
+@lru_cache(maxsize=1 << 12)
+def _negations(text: str) -> int:
+    return negation().count(text)
+
+
+@lru_cache(maxsize=1 << 12)
+def _modality(text: str) -> frozenset[str]:
+    return modality_of(text)
+
+
+@lru_cache(maxsize=1 << 12)
+def _order_in(text: str) -> str:
+    m = speech()["instruction"].first(text)
+    return m[0].strip() if m is not None else ""
+
+
 def _find_leak(case: _Case, leaks: frozenset[str]) -> Refused | None:
     leaked = (case.statement.plains & leaks) - case.source.plains
     return Refused("leak", min(leaked)) if leaked else None
@@ -119,8 +136,8 @@ def _find_speech(case: _Case) -> Refused | None:
     meta = speech()["meta"].first(text)
     if meta is not None and meta[0].lower() not in case.source.text.lower():
         return Refused("meta", meta[0])
-    order = speech()["instruction"].first(_QUOTED.sub(" ", text))
-    return Refused("instruction", order[0].strip()) if order is not None else None
+    order = _order_in(_QUOTED.sub(" ", text))
+    return Refused("instruction", order) if order else None
 
 
 def _find_quantity(case: _Case) -> Refused | None:
@@ -240,6 +257,7 @@ def _judge_clauses(case: _Case) -> Refused | None:
         refused = (
             _find_order(clause, drawn, case)
             or _find_borrowed(clause, drawn, case)
+            or _find_verb(clause, drawn[0])
             or _find_negation(clause, drawn)
             or _find_modality(clause, drawn, case)
             or _find_roles(clause, drawn)
@@ -296,18 +314,24 @@ def _drawn_from(clause: Clause, case: _Case) -> tuple[_Part, ...]:
             break
         parts.append(_Part(best, frozenset(best.keys & {*wanted.values()})))
         left -= taken
-        if parts[1:] and left <= case.heading.keys:
-            break
+        if not parts[1:] and best.keys <= {*wanted.values()}:
+            left -= _light_keys(clause)
         if left <= case.heading.keys:
             break
     return tuple(parts)
 
 
+def _light_keys(clause: Clause) -> set[str]:
+    return {token.key for token in clause.tokens if token.plain in listed("light")}
+
+
 def _fit(clause: Clause, left: set[str], statement: Clause) -> tuple[int, bool, int]:
     """How well a clause serves: what it gives, whether it denies alike, how little else it says."""
-    alike = (negation().count(clause.text) > 0) == (negation().count(statement.text) > 0)
     given = len(clause.keys & left)
-    return given, alike if given else False, -len(clause.keys)
+    if not given:
+        return 0, False, 0
+    alike = (_negations(clause.text) > 0) == (_negations(statement.text) > 0)
+    return given, alike, -len(clause.keys)
 
 
 def _known_as(key: str, case: _Case) -> str:
@@ -331,9 +355,9 @@ def _find_order(clause: Clause, drawn: Sequence[_Part], case: _Case) -> Refused 
         return None
     for part in drawn:
         sentence = case.source.sentence_text(part.clause.sentence)
-        order = speech()["instruction"].first(sentence)
-        if order is not None and part.is_main:
-            return Refused("instruction", order[0].strip())
+        order = _order_in(sentence)
+        if order and part.is_main:
+            return Refused("instruction", order)
     return None
 
 
@@ -342,7 +366,7 @@ def _find_borrowed(clause: Clause, drawn: Sequence[_Part], case: _Case) -> Refus
     main = drawn[0]
     said = {_known_as(key, case) for key in clause.keys}
     if main.clause.keys <= said:
-        said -= {token.key for token in clause.tokens if token.plain in listed("light")}
+        said -= _light_keys(clause) - main.clause.keys
     strange = said - main.clause.keys
     if not strange:
         return None
@@ -361,6 +385,21 @@ def _find_borrowed(clause: Clause, drawn: Sequence[_Part], case: _Case) -> Refus
             continue
         if apart != 1 or not _has_pronoun(main.clause):
             return Refused("name", min(part.taken - main.clause.keys, default=part.subject))
+    return None
+
+
+def _find_verb(clause: Clause, main: _Part) -> Refused | None:
+    """`Ana has the car`, where the block has another verb in that place: `Ana sold the car`."""
+    verbs = listed("light") | listed("copulas")
+    there = {token.plain for token in main.clause.tokens}
+    added = [token.plain for token in clause.tokens if token.plain in verbs - there]
+    taken = [token.at for token in main.clause.content if token.key in main.taken]
+    if not added or not taken or there & verbs:
+        return None
+    for token in main.clause.content:
+        is_between = taken[0] < token.at < taken[-1]
+        if is_between and token.kind == "word" and token.key not in main.taken:
+            return Refused("words", added[0])
     return None
 
 
@@ -395,20 +434,20 @@ def _is_topic(part: _Part, main: _Part, said: set[str]) -> bool:
 
 
 def _find_negation(clause: Clause, drawn: Sequence[_Part]) -> Refused | None:
-    said = negation().count(clause.text)
-    there = sum(negation().count(part.clause.text) for part in drawn if part.is_main)
+    said = _negations(clause.text)
+    there = sum(_negations(part.clause.text) for part in drawn if part.is_main)
     if said == there:
         return None
     return Refused("negation", clause.text.strip())
 
 
 def _find_modality(clause: Clause, drawn: Sequence[_Part], case: _Case) -> Refused | None:
-    said = modality_of(clause.text)
+    said = _modality(clause.text)
     there: set[str] = set()
     for part in drawn:
         if part.is_main:
-            there |= modality_of(part.clause.text)
-            whole = modality_of(case.source.sentence_text(part.clause.sentence))
+            there |= _modality(part.clause.text)
+            whole = _modality(case.source.sentence_text(part.clause.sentence))
             there |= whole & {"conditional", "question"}
     if said != there:
         return Refused("modality", min(said ^ there))

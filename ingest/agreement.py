@@ -1,0 +1,462 @@
+"""How two facts stand to each other: the same, more of the same, at odds, or apart.
+
+One mistake is worse than all others: to merge what only looks alike. So only equal wording and equal measures
+make a duplicate, and whatever rules cannot tell stays undecided. It must not know of the store, of vectors or
+of models, nor how the two facts were found.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from fractions import Fraction
+from functools import lru_cache
+from typing import Literal
+
+from rapidfuzz.distance import Levenshtein
+
+from ingest.clauses import analyse
+from ingest.quantities import find_quantities
+from ingest.wording import (
+    listed,
+    modality_of,
+    negation,
+    predicates,
+    updates,
+    without_contractions,
+)
+from recalld.records import DateInterval
+from retrieval.scripts import RUN, fold, units
+
+VerdictKind = Literal["duplicate", "extends", "contradicts", "independent", "undecided"]
+
+# Below this share of common words two facts are about different things.
+MIN_RELATED = 0.3
+_ARTICLES = frozenset("the a an de het een der die das den dem des le la les".split())  # noqa: SIM905 - a word list
+_EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3})(?=\S)([^*_\n]+?)(?<=\S)\1(?!\w)")
+_QUIET = re.compile(r"[,;:](?=\s|$)|[\"“”„«»「」『』]|(?<=[^\x00-\x7f])[,;:]|`")
+# `rm -rf .` keeps its point.
+_END = re.compile(r"(?<=[^\s./])[.!]+\s*$|[。!]+\s*$|\s+$")
+_KEEPS_CASE = re.compile(r"[a-z][A-Z]|[A-Z]{2}")
+_MEASURE = re.compile(r"(?:[a-z]+:)?-?\d[\d./]*")
+_SPACED = re.compile(r"\s+")
+_ASPECTS = re.compile("已经|已經|已|了|再|过|過|正在|ます|です|した|する|て")
+_AUXILIARIES = frozenset("do does did doe doet any anymore more longer meer langer mehr länger".split())  # noqa: SIM905 - a word list
+_VERBS = frozenset(
+    "is are was were has have had can does runs lives works ist sind war hat heeft hebben zijn staat ligt".split()  # noqa: SIM905 - a word list
+)
+_HAN_VERBS = "是有在住为会用"
+_PARTICLES = frozenset("van der den von zu da di del du".split())  # noqa: SIM905 - a word list
+_JOINS = frozenset("and en und with met mit together 和 与 跟 在 于".split())  # noqa: SIM905 - a word list
+_PLACED = re.compile("在|位于|にあ|で動")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """A fact as far as comparing it needs."""
+
+    text: str
+    stated: date | None = None
+    happened: DateInterval | None = None
+    # Names in the text, as written.
+    entities: tuple[str, ...] = ()
+    heading_path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How the newer claim stands to the older one; `confidence` is 0..1."""
+
+    kind: VerdictKind
+    reason: str
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """One claim taken apart."""
+
+    # Its words in order in a form that is equal only for what says the same.
+    signs: tuple[str, ...]
+    # The same without what says since when it holds.
+    lasting: tuple[str, ...]
+    content: frozenset[str]
+    # Stems in order, without what denies or dates it.
+    bare: tuple[str, ...]
+    capitals: frozenset[str]
+    negations: int
+    modality: frozenset[str]
+    cues: frozenset[str]
+    predicate: frozenset[str]
+    names: tuple[tuple[str, ...], ...]
+    is_pronominal: bool
+
+
+def compare(older: Claim, newer: Claim) -> Verdict:
+    """How two claims stand to each other; the kind is the same when they change places.
+
+    `extends` says that one says all that the other says and more, with nothing changed; the reason tells
+    which. `contradicts` includes updates. `undecided` leaves it to somebody who understands language.
+    """
+    one, other = sorted((older, newer), key=_order)
+    a, b = _side(one.text, one.entities), _side(other.text, other.entities)
+    for judge in (_same, _subjects_elsewhere, _denied, _updated, _aligned):
+        verdict = judge(one, other, a, b)
+        if verdict is not None:
+            break
+    else:
+        verdict = _unlike(a, b)
+    if verdict.kind == "extends":
+        longer = "newer" if len(_signs(newer.text)) >= len(_signs(older.text)) else "older"
+        return Verdict("extends", f"{longer}_says_more", verdict.confidence)
+    return verdict
+
+
+def which_is_newer(older: Claim, newer: Claim) -> int | None:
+    """1 when `newer` is the newer one, -1 when it is the older one, 0 when both are of one day.
+
+    What happened decides before when it was stated; None when neither tells them apart for lack of dates.
+    """
+    told: list[int] = []
+    if older.happened is not None and newer.happened is not None:
+        before = (older.happened.first, older.happened.last)
+        after = (newer.happened.first, newer.happened.last)
+        told.append((after > before) - (after < before))
+    if older.stated is not None and newer.stated is not None:
+        told.append((newer.stated > older.stated) - (newer.stated < older.stated))
+    return next((sign for sign in told if sign), 0) if told else None
+
+
+def _order(claim: Claim) -> tuple[str, tuple[str, ...], str]:
+    return claim.text, claim.heading_path, str(claim.happened)
+
+
+# ---------------------------------------------------------------- one claim
+
+
+@lru_cache(maxsize=1 << 12)
+def _side(text: str, entities: tuple[str, ...]) -> _Side:
+    analysed = analyse(text)
+    tokens = [token for clause in analysed.clauses for token in clause.tokens]
+    cues = frozenset(name for name, wording in updates().items() if wording.holds(text))
+    plain = without_contractions(unicodedata.normalize("NFKC", text))
+    return _Side(
+        signs=_signs(text),
+        lasting=_signs(_without_since(text)) if "now" in cues else _signs(text),
+        content=frozenset(token.key for token in tokens if token.content),
+        bare=_bare(plain),
+        capitals=frozenset(t.plain for t in tokens if t.capital or t.kind == "identifier"),
+        negations=negation().count(plain),
+        modality=modality_of(text) - {"former"},
+        cues=cues,
+        predicate=_predicates_in(updates()["now"].without(analysed.text)),
+        names=tuple(_signs(name) for name in entities),
+        is_pronominal=_is_pronominal(text),
+    )
+
+
+def _predicates_in(text: str) -> frozenset[str]:
+    text = _SPACED.sub(" ", text)
+    return frozenset(name for name, wording in predicates().items() if wording.holds(text))
+
+
+def _signs(text: str) -> tuple[str, ...]:
+    """The words of a text, without articles and quiet punctuation, with measures in one unit.
+
+    Every other character stays, for `rm -rf /` is not `rm -rf .`. A word keeps its case where the case may
+    be its meaning: inside a sentence, unless it is written with a hyphen or a digit.
+    """
+    text = without_contractions(unicodedata.normalize("NFKC", text)).replace("’", "'")
+    text = _END.sub("", text)
+    text = _EMPHASIS.sub(r"\2", text)
+    pieces: list[str] = []
+    at = 0
+    for quantity in find_quantities(text):
+        pieces.append(text[at : quantity.start])
+        pieces.append(f" {quantity.key} ")
+        at = quantity.end
+    joined = "".join([*pieces, text[at:]])
+    joined = _QUIET.sub(" ", joined)
+    signs: list[str] = []
+    for word in joined.split():
+        if word.casefold() not in _ARTICLES:
+            signs.extend(_split_runs(_cased(word, is_first=not signs)))
+    return tuple(signs)
+
+
+def _cased(word: str, *, is_first: bool) -> str:
+    if _KEEPS_CASE.search(word):
+        return word
+    keeps = not is_first and word.isalpha()
+    return word if keeps else word.casefold()
+
+
+def _split_runs(word: str) -> list[str]:
+    if word.isascii():
+        return [word]
+    signs: list[str] = []
+    at = 0
+    for m in RUN.finditer(word):
+        signs.extend(part for part in (word[at : m.start()],) if part)
+        signs.extend(units(m[0]))
+        at = m.end()
+    return [*signs, *(part for part in (word[at:],) if part)]
+
+
+def _without_since(text: str) -> str:
+    """The text without the words that say since when it holds, and the date after them."""
+    text = unicodedata.normalize("NFKC", text)
+    quantities = find_quantities(text)
+    for quantity in reversed(quantities):
+        before = text[max(quantity.start - 14, 0) : quantity.start].rstrip()
+        if quantity.kind == "date" and updates()["now"].holds(before.rpartition(" ")[2]):
+            text = text[: quantity.start] + text[quantity.end :]
+    return re.sub(r"\s+([.!])", r"\1", updates()["now"].without(text))
+
+
+def _bare(text: str) -> tuple[str, ...]:
+    """What is said without whether it is denied: stems, signs of scripts without spaces."""
+    stripped = _ASPECTS.sub(" ", negation().without(updates()["ended"].without(text)))
+    signs: list[str] = []
+    for clause in analyse(stripped).clauses:
+        for token in clause.tokens:
+            if token.kind in ("run", "kana"):
+                continue
+            if token.plain not in _AUXILIARIES and token.plain not in _ARTICLES:
+                signs.append(token.key)
+    runs = "".join(m[0] for m in RUN.finditer(stripped))
+    return (*signs, *(char for char in runs if char not in "的是"))
+
+
+def _is_pronominal(text: str) -> bool:
+    words = [fold(word) for word in re.findall(r"\w+", text[:40])[:1]]
+    return bool(words and words[0] in listed("pronouns") - {"we", "wij", "wir", "i", "ik", "ich", "you"}) or (
+        text.startswith(tuple(listed("pronouns_inside")))
+    )
+
+
+# ---------------------------------------------------------------- judges, in order
+
+
+def _same(one: Claim, other: Claim, a: _Side, b: _Side) -> Verdict | None:
+    if a.signs != b.signs or not a.signs or a.modality != b.modality:
+        return None
+    if one == other:
+        return Verdict("duplicate", "same_words", 1.0)
+    if one.happened and other.happened and one.happened != other.happened:
+        return Verdict("independent", "other_time", 0.7)
+    if one.heading_path != other.heading_path and (a.is_pronominal or len(a.content) < 3):
+        return Verdict("undecided", "leans_on_heading", 0.5)
+    return Verdict("duplicate", "same_words", 1.0)
+
+
+def _subjects_elsewhere(one: Claim, other: Claim, a: _Side, b: _Side) -> Verdict | None:
+    """Sentences whose subject is told by different headings."""
+    if one.heading_path != other.heading_path and (a.is_pronominal or b.is_pronominal):
+        return Verdict("independent", "other_subject", 0.6)
+    return None
+
+
+def _denied(one: Claim, other: Claim, a: _Side, b: _Side) -> Verdict | None:
+    if a.negations == b.negations:
+        return None
+    shorter, longer = sorted((a.bare, b.bare), key=len)
+    if shorter and a.modality == b.modality:
+        if shorter == longer:
+            return Verdict("contradicts", "negation", 0.95)
+        if len(longer) - len(shorter) <= 1 and _is_within(shorter, longer):
+            return Verdict("contradicts", "negation", 0.8)
+    if _jaccard(a.content, b.content) < MIN_RELATED:
+        return Verdict("independent", "other_words", 0.6)
+    return Verdict("undecided", "negation", 0.5)
+
+
+def _updated(one: Claim, other: Claim, a: _Side, b: _Side) -> Verdict | None:
+    for past, present in ((a, b), (b, a)):
+        gained = present.cues - past.cues
+        shared = past.content & present.content
+        if not gained & {"moved", "replaced"} or not shared:
+            continue
+        has_subject = bool(past.lasting[:1]) and past.lasting[:2] == present.lasting[:2]
+        has_subject = has_subject or past.bare[:1] == present.bare[:1]
+        if "moved" in gained and has_subject and _has_place(past):
+            return Verdict("contradicts", "moved", 0.85)
+        if "replaced" in gained:
+            last = [sign for sign in past.bare[1:] if sign in present.bare[1:]]
+            named = shared & {*past.bare[1:]} and not has_subject
+            if has_subject and (last or "one" in past.predicate):
+                return Verdict("contradicts", "replaced", 0.85)
+            if named and any(name in present.bare[:2] for name in past.capitals):
+                return Verdict("contradicts", "replaced", 0.8)
+        return Verdict("undecided", "update", 0.5)
+    return None
+
+
+def _has_place(side: _Side) -> bool:
+    return "one" in side.predicate or _PLACED.search("".join(side.signs)) is not None
+
+
+def _aligned(one: Claim, other: Claim, a: _Side, b: _Side) -> Verdict | None:
+    if a.modality != b.modality:
+        return None
+    if a.lasting == b.lasting and a.lasting:
+        return Verdict("extends", "", 0.8)
+    slots = _slots(a.lasting, b.lasting)
+    if not slots:
+        return None
+    if len(slots) == 1 and slots[0].left and slots[0].right:
+        return _one_slot(one, other, a, b, slots[0])
+    inserted = [slot for slot in slots if not (slot.left and slot.right)]
+    if len(inserted) == len(slots) <= 3 and (
+        all(slot.left for slot in slots) or all(slot.right for slot in slots)
+    ):
+        if a.negations == b.negations and all(_may_be_added(slot) for slot in slots):
+            return Verdict("extends", "", 0.75)
+        return Verdict("undecided", "added_words", 0.5)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Slot:
+    """Where two sequences differ, with what both have before and after."""
+
+    left: tuple[str, ...]
+    right: tuple[str, ...]
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+def _slots(left: tuple[str, ...], right: tuple[str, ...]) -> list[_Slot]:
+    slots: list[_Slot] = []
+    start = (0, 0)
+    for tag, a, a_end, b, b_end in [
+        *Levenshtein.opcodes(left, right),
+        ("equal", len(left), len(left), len(right), len(right)),
+    ]:
+        if tag != "equal":
+            continue
+        if (a, b) != start:
+            slots.append(
+                _Slot(left[start[0] : a], right[start[1] : b], left[: start[0]], left[a:])
+            )
+        start = (a_end, b_end)
+    return slots
+
+
+def _one_slot(one: Claim, other: Claim, a: _Side, b: _Side, slot: _Slot) -> Verdict | None:
+    shared = len(slot.before) + len(slot.after)
+    if shared < max(len(slot.left), len(slot.right)) and shared < 2:
+        return None
+    if _is_doubtful(slot):
+        return Verdict("undecided", "spelling", 0.5)
+    predicate = a.predicate & b.predicate
+    is_now = "now" in a.cues ^ b.cues
+    if _is_subject(slot, (*a.names, *b.names)):
+        if slot.before and _is_number(slot):
+            return Verdict("undecided", "number", 0.5)
+        if "held" in predicate:
+            return (
+                Verdict("contradicts", "new_holder", 0.8)
+                if is_now
+                else Verdict("undecided", "other_holder", 0.5)
+            )
+        return Verdict("independent", "other_subject", 0.9)
+    if one.happened and other.happened and one.happened != other.happened and not _is_date(slot):
+        return Verdict("independent", "other_time", 0.6)
+    if is_now:
+        return Verdict("contradicts", "changed_value", 0.85)
+    if _is_date(slot):
+        stated = "one" in predicate or {*slot.before} & _VERBS
+        return Verdict("contradicts" if stated else "undecided", "date", 0.7 if stated else 0.5)
+    if _is_number(slot):
+        return Verdict("contradicts", "number", 0.85)
+    if "many" in predicate:
+        return Verdict("independent", "several_values", 0.8)
+    if "one" in predicate:
+        return Verdict("contradicts", "changed_value", 0.75)
+    return Verdict("undecided", "changed_word", 0.5)
+
+
+def _is_doubtful(slot: _Slot) -> bool:
+    """A difference in case alone, or between a thousand and 1,024 bytes."""
+    left, right = " ".join(slot.left), " ".join(slot.right)
+    if left.casefold() == right.casefold():
+        return True
+    if not (left.startswith("bytes:") and right.startswith("bytes:")):
+        return False
+    less, more = sorted(Fraction(side.removeprefix("bytes:")) for side in (left, right))
+    return less > 0 and more / less in {Fraction(1024, 1000) ** power for power in (1, 2, 3, 4)}
+
+
+def _is_subject(slot: _Slot, names: Sequence[tuple[str, ...]]) -> bool:
+    """Whether the difference is in what is talked about, not in what is said of it."""
+    if not slot.before:
+        return True
+    if any(sign in _VERBS or sign in _HAN_VERBS for sign in slot.before):
+        return False
+    end = len(slot.before) + min(len(slot.left), len(slot.right))
+    for side in (slot.left, slot.right):
+        whole = (*slot.before, *side)
+        if any(len(name) >= end and whole[: len(name)] == name[: len(whole)] for name in names):
+            return True
+    if slot.after and slot.left and slot.right and _goes_on_name(slot):
+        return True
+    if any(sign in _VERBS or (sign in _HAN_VERBS and sign != "用") for sign in slot.after):
+        return True
+    return bool(_predicates_in(" ".join(slot.after))) and not _predicates_in(" ".join(slot.before))
+
+
+def _goes_on_name(slot: _Slot) -> bool:
+    """Whether a name that opens the claims differs in its last part: `Jan de Wit`, `Jan de Boer`."""
+    inner = (*slot.before[1:], slot.left[0], slot.right[0])
+    return all(sign[:1].isupper() or sign in _PARTICLES for sign in inner)
+
+
+def _is_date(slot: _Slot) -> bool:
+    return all(
+        any(sign.startswith(("date:", "weekday:", "written:")) for sign in side)
+        for side in (slot.left, slot.right)
+    )
+
+
+def _is_number(slot: _Slot) -> bool:
+    return all(_MEASURE.fullmatch(side[0]) for side in (slot.left, slot.right))
+
+
+def _may_be_added(slot: _Slot) -> bool:
+    """Whether words that only one claim has add a detail, rather than speak of something else."""
+    added = slot.left or slot.right
+    if not slot.before:
+        return False
+    if not slot.after:
+        return True
+    if added[0] in _JOINS or added[0] in listed("markers"):
+        return True
+    is_predicate = any(sign in _VERBS or sign in _HAN_VERBS for sign in slot.before)
+    return is_predicate and not slot.after[0][:1].isupper() and len(slot.after) > 1 and added[0].isdigit()
+
+
+def _unlike(a: _Side, b: _Side) -> Verdict:
+    """What is left: related by its words, or not.
+
+    In scripts without spaces pairs of characters are compared, of which even paraphrases share few.
+    """
+    shared = len(a.content & b.content)
+    in_runs = any(not sign.isascii() for sign in a.signs) and shared > 0
+    if in_runs and shared * 2 >= min(len(a.content), len(b.content)):
+        return Verdict("undecided", "related", 0.5)
+    if _jaccard(a.content, b.content) < MIN_RELATED:
+        return Verdict("independent", "other_words", 0.7)
+    return Verdict("undecided", "related", 0.5)
+
+
+def _jaccard(one: frozenset[str], other: frozenset[str]) -> float:
+    return len(one & other) / len(one | other) if one or other else 0.0
+
+
+def _is_within(shorter: Sequence[str], longer: Sequence[str]) -> bool:
+    rest = iter(longer)
+    return all(sign in rest for sign in shorter)
