@@ -1,4 +1,4 @@
-"""Two lists of scores become one: z-scores over the union, each leg apart, then neighbours.
+"""Two lists of scores become one: z-scores over the union, each leg apart, then neighbours and the graph.
 
 It knows scores and places in a note, never texts, queries or where a score came from.
 """
@@ -6,6 +6,7 @@ It knows scores and places in a note, never texts, queries or where a score came
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from math import fsum, sqrt
 
 from recalld.records import NoteId, PassageId
@@ -15,6 +16,8 @@ NEIGHBOUR_SHARE = 0.3
 # Characters: up to here a passage gains in full, and from there in a falling line to nothing.
 SHORT_LENGTH = 250
 LONG_LENGTH = 500
+# Standard deviations, for the best path from a name in the query.
+GRAPH_GAIN = 0.8
 # Scores whose range is under this share of the largest are equal but for rounding, and
 # dividing by their deviation would make noise as large as a real difference.
 EQUAL_WITHIN = 1e-9
@@ -67,7 +70,26 @@ def add_neighbours(
     }
 
 
+def add_graph(
+    fused: Mapping[PassageId, Fused], reached: Mapping[PassageId, float]
+) -> dict[PassageId, Fused]:
+    """The same scores, with what the passages gain that the graph came to.
+
+    Args:
+        reached: The score of each such passage's best path, above 0; the best of them gains in full.
+    """
+    best = max(reached.values(), default=0.0)
+    return {
+        passage_id: replace(one, graph=GRAPH_GAIN * reached[passage_id] / best)
+        if passage_id in reached
+        else one
+        for passage_id, one in fused.items()
+    }
+
+
 def _with_gain(fused: Fused, gain: float) -> Fused:
+    if not gain:
+        return fused
     # `dataclasses.replace` takes several times as long, for each of some hundred candidates.
     return Fused(
         keyword_z=fused.keyword_z, vector_z=fused.vector_z, fused=fused.fused, neighbour=gain
@@ -75,6 +97,8 @@ def _with_gain(fused: Fused, gain: float) -> Fused:
 
 
 def _gain(candidate: Candidate, at: Mapping[tuple[NoteId, int], float]) -> float:
+    if candidate.length >= LONG_LENGTH:
+        return 0.0
     before = at.get((candidate.note_id, candidate.position - 1), 0.0)
     after = at.get((candidate.note_id, candidate.position + 1), 0.0)
     return NEIGHBOUR_SHARE * _shortness(candidate.length) * max(0.0, before, after)
