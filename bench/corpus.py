@@ -82,7 +82,10 @@ def open_corpus(original: Path) -> Corpus:
         shutil.copytree(original, corpus.vault)
     for folder, _, names in os.walk(corpus.vault):
         for path in (Path(folder), *(Path(folder, name) for name in names)):
-            path.chmod(path.stat().st_mode | 0o200)
+            mode = path.stat().st_mode
+            # A change of mode is a change to a daemon that watches.
+            if not mode & 0o200:
+                path.chmod(mode | 0o200)
     corpus.restore()
     return corpus
 

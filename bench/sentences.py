@@ -1,6 +1,7 @@
 """Fifty things a note may come to say, each with a question that shares none of its content words.
 
-The name that a sentence ends with is filled in anew for every run, so no cache can know its vector.
+Questions are near enough for the embedded model, as what is measured with them is time and not judgement. The name
+in a sentence is filled in anew for every run, so no cache can know its vector.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 SAYINGS: tuple[tuple[str, str], ...] = (
     ("The tabby cat refuses to eat salmon since {name} moved in.", "pet that dislikes fish"),
     ("Our grandmother bakes rye bread each Sunday for {name}.", "loaf made by an old relative"),
-    ("The lighthouse lamp was painted crimson by {name}.", "red beacon at the coast"),
+    ("The lighthouse lamp was painted crimson by {name}.", "tower at the coast got a coat of red"),
     ("A burst pipe flooded the cellar of {name}.", "water damage in the basement"),
     ("The surgeon removed a kidney stone from {name}.", "operation by a doctor in hospital"),
     ("Heavy snow closed the mountain pass to {name}.", "road blocked by winter weather"),
@@ -45,7 +46,7 @@ SAYINGS: tuple[tuple[str, str], ...] = (
     ("Le boulanger de {name} prépare des croissants.", "viennoiseries au petit déjeuner"),
     ("La voiture de {name} est tombée en panne sur la route.", "véhicule immobilisé par un problème de moteur"),
     ("Le chat de {name} dort sur le radiateur.", "animal domestique qui aime la chaleur"),
-    ("La vendange a commencé tôt chez {name}.", "récolte du raisin"),
+    ("La vendange a commencé tôt chez {name}.", "début des récoltes au vignoble"),
     ("Le médecin a prescrit des antibiotiques à {name}.", "traitement contre une infection"),
     ("外婆每个星期天都给 {name} 包饺子。", "老人周末做什么吃的"),
     ("小猫打翻了 {name} 的花瓶。", "宠物弄坏了家里的东西"),
