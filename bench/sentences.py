@@ -10,7 +10,7 @@ from __future__ import annotations
 SAYINGS: tuple[tuple[str, str], ...] = (
     ("The tabby cat refuses to eat salmon since {name} moved in.", "pet that dislikes fish"),
     ("Our grandmother bakes rye bread each Sunday for {name}.", "loaf made by an old relative"),
-    ("The lighthouse lamp was painted crimson by {name}.", "tower at the coast got a coat of red"),
+    ("The lighthouse of {name} has been dark since a storm.", "coastal beacon that no longer shines for ships"),
     ("A burst pipe flooded the cellar of {name}.", "water damage in the basement"),
     ("The surgeon removed a kidney stone from {name}.", "operation by a doctor in hospital"),
     ("Heavy snow closed the mountain pass to {name}.", "road blocked by winter weather"),
