@@ -44,7 +44,9 @@ _KEEPS_CASE = re.compile(r"[a-z][A-Z]|[A-Z]{2}")
 _MEASURE = re.compile(r"(?:[a-z]+:)?-?\d[\d./]*")
 _SPACED = re.compile(r"\s+")
 _ASPECTS = re.compile("已经|已經|已|了|再|过|過|正在|ます|です|した|する|て")
-_AUXILIARIES = frozenset("do does did doe doet any anymore more longer meer langer mehr länger".split())  # noqa: SIM905 - a word list
+_AUXILIARIES = frozenset(
+    "do does did doe doet any anymore more longer meer langer mehr länger".split()
+)  # noqa: SIM905 - a word list
 _VERBS = frozenset(
     "is are was were has have had can does runs lives works ist sind war hat heeft hebben zijn staat ligt".split()  # noqa: SIM905 - a word list
 )
@@ -148,7 +150,7 @@ def _side(text: str, entities: tuple[str, ...]) -> _Side:
         lasting=_signs(_without_since(text)) if "now" in cues else _signs(text),
         content=frozenset(token.key for token in tokens if token.content),
         bare=_bare(plain),
-        capitals=frozenset(t.plain for t in tokens if t.capital or t.kind == "identifier"),
+        capitals=frozenset(t.key for t in tokens if t.capital or t.kind == "identifier"),
         negations=negation().count(plain),
         modality=modality_of(text) - {"former"},
         cues=cues,
@@ -233,9 +235,9 @@ def _bare(text: str) -> tuple[str, ...]:
 
 def _is_pronominal(text: str) -> bool:
     words = [fold(word) for word in re.findall(r"\w+", text[:40])[:1]]
-    return bool(words and words[0] in listed("pronouns") - {"we", "wij", "wir", "i", "ik", "ich", "you"}) or (
-        text.startswith(tuple(listed("pronouns_inside")))
-    )
+    return bool(
+        words and words[0] in listed("pronouns") - {"we", "wij", "wir", "i", "ik", "ich", "you"}
+    ) or (text.startswith(tuple(listed("pronouns_inside"))))
 
 
 # ---------------------------------------------------------------- judges, in order
@@ -339,9 +341,7 @@ def _slots(left: tuple[str, ...], right: tuple[str, ...]) -> list[_Slot]:
         if tag != "equal":
             continue
         if (a, b) != start:
-            slots.append(
-                _Slot(left[start[0] : a], right[start[1] : b], left[: start[0]], left[a:])
-            )
+            slots.append(_Slot(left[start[0] : a], right[start[1] : b], left[: start[0]], left[a:]))
         start = (a_end, b_end)
     return slots
 
@@ -436,7 +436,12 @@ def _may_be_added(slot: _Slot) -> bool:
     if added[0] in _JOINS or added[0] in listed("markers"):
         return True
     is_predicate = any(sign in _VERBS or sign in _HAN_VERBS for sign in slot.before)
-    return is_predicate and not slot.after[0][:1].isupper() and len(slot.after) > 1 and added[0].isdigit()
+    return (
+        is_predicate
+        and not slot.after[0][:1].isupper()
+        and len(slot.after) > 1
+        and added[0].isdigit()
+    )
 
 
 def _unlike(a: _Side, b: _Side) -> Verdict:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 from ingest.quantities import Quantity, find_quantities
 from ingest.wording import listed, negation, without_contractions
@@ -21,6 +21,9 @@ from retrieval.scripts import RUN, fold, units
 from retrieval.words import Language, index_words, stop_words
 
 Kind = Literal["word", "name", "identifier", "run", "kana", "quantity"]
+
+# Sentence, start, end, tokens and text of a piece between two borders.
+Piece: TypeAlias = tuple[int, int, int, list["Token"], str]
 
 _PIECE = re.compile(
     rf"(?P<run>{RUN.pattern})"
@@ -38,7 +41,9 @@ _CLAUSE_END = re.compile(
     r"|但是|但|因为|所以|而且|而",
 )
 _LISTING = re.compile("、")
-_ABBREVIATED = re.compile(r"(?:\b[A-Z]|\b(?:e\.g|i\.e|mr|mrs|dr|st|vs|bijv|z\.b|nr|no|approx|ca))$", re.I)
+_ABBREVIATED = re.compile(
+    r"(?:\b[A-Z]|\b(?:e\.g|i\.e|mr|mrs|dr|st|vs|bijv|z\.b|nr|no|approx|ca))$", re.I
+)
 _HIRAGANA = re.compile(r"[ぁ-ゖ]+")
 
 
@@ -126,15 +131,20 @@ def _common_stops() -> frozenset[str]:
     return stop_words("en") | stop_words("nl") | stop_words("de")
 
 
-def _tokens(
-    text: str, quantities: tuple[Quantity, ...], stops: frozenset[str]
-) -> Iterator[Token]:
+def _tokens(text: str, quantities: tuple[Quantity, ...], stops: frozenset[str]) -> Iterator[Token]:
     at = 0
     for quantity in quantities:
         yield from _words(text, at, quantity.start, stops)
         marker = _marker_before(text, quantity.start)
         yield Token(
-            quantity.key, quantity.key, "quantity", quantity.start, quantity.end, True, marker, False
+            quantity.key,
+            quantity.key,
+            "quantity",
+            quantity.start,
+            quantity.end,
+            True,
+            marker,
+            False,
         )
         at = quantity.end
     yield from _words(text, at, len(text), stops)
@@ -182,11 +192,15 @@ def _run(run: str, at: int) -> Iterator[Token]:
     for start, piece, kind in _chunks(run):
         held = units(piece)
         if len(held) == 1 or kind == "kana":
-            yield Token(piece, piece, kind, at + start, at + start + len(piece), kind == "run", "", False)
+            yield Token(
+                piece, piece, kind, at + start, at + start + len(piece), kind == "run", "", False
+            )
             continue
         place = at + start
         for left, right in pairwise(held):
-            yield Token(left + right, left + right, kind, place, place + len(left + right), True, "", False)
+            yield Token(
+                left + right, left + right, kind, place, place + len(left + right), True, "", False
+            )
             place += len(left)
 
 
@@ -237,10 +251,8 @@ def _goes_on(text: str, m: re.Match[str]) -> bool:
     )
 
 
-def _clauses(
-    text: str, tokens: list[Token], quantities: tuple[Quantity, ...]
-) -> Iterator[Clause]:
-    pieces: list[tuple[int, int, int, list[Token]]] = []
+def _clauses(text: str, tokens: list[Token], quantities: tuple[Quantity, ...]) -> Iterator[Clause]:
+    pieces: list[Piece] = []
     sentence = start = place = 0
     for at, end, whole in [*_bounds(text, quantities), (len(text), len(text), True)]:
         held: list[Token] = []
@@ -248,22 +260,23 @@ def _clauses(
             held.append(tokens[place])
             place += 1
         if held:
-            pieces.append((sentence, start, at, held))
+            pieces.append((sentence, start, at, held, text[start:at]))
         start = max(start, end)
         sentence += whole
-    for number, begin, stop, held in _merged(pieces):
+    for number, begin, stop, held, _ in _merged(pieces):
         keys = frozenset(token.key for token in held if token.content)
         yield Clause(number, begin, stop, text[begin:stop], tuple(held), keys)
 
 
 def _merged(
-    pieces: list[tuple[int, int, int, list[Token]]],
-) -> Iterator[tuple[int, int, int, list[Token]]]:
+    pieces: list[Piece],
+) -> Iterator[Piece]:
     """Pieces with less than two content tokens joined to a neighbour in their sentence."""
-    waiting: tuple[int, int, int, list[Token]] | None = None
+    waiting: Piece | None = None
     for piece in pieces:
-        if waiting is not None and waiting[0] == piece[0] and (_is_slight(waiting) or _is_slight(piece)):
-            waiting = (piece[0], waiting[1], piece[2], [*waiting[3], *piece[3]])
+        if waiting is not None and _belong_together(waiting, piece):
+            said = f"{waiting[4]}, {piece[4]}"
+            waiting = (piece[0], waiting[1], piece[2], [*waiting[3], *piece[3]], said)
             continue
         if waiting is not None:
             yield waiting
@@ -272,5 +285,16 @@ def _merged(
         yield waiting
 
 
-def _is_slight(piece: tuple[int, int, int, list[Token]]) -> bool:
+def _belong_together(one: Piece, other: Piece) -> bool:
+    """Whether one of two pieces of a sentence is too slight to say a thing of its own, and denies alike."""
+    if one[0] != other[0] or not (_is_slight(one) or _is_slight(other)):
+        return False
+    return _denies(one) == _denies(other)
+
+
+def _denies(piece: Piece) -> bool:
+    return negation().holds(piece[4])
+
+
+def _is_slight(piece: Piece) -> bool:
     return sum(token.content for token in piece[3]) < 2

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
 from ingest.clauses import Analysed, Clause, Token, analyse
+from ingest.references import fits, is_pointed_at, is_pronominal, lends, reference_of
 from ingest.swaps import is_swapped
 from ingest.wording import listed, modality_of, negation, speech
 from retrieval.scripts import fold
@@ -41,7 +42,9 @@ _KANA_ENDINGS = re.compile(
 )
 _QUOTED = re.compile(r"[\"“”「『«].{4,}[\"“”」』»]")
 _PAST = re.compile(r"\b(?:was|were|had|waren|war|hatten?|had|hadden)\b", re.IGNORECASE)
-_PRESENT = re.compile(r"\b(?:is|are|has|have|zijn|ist|sind|hat|haben|heeft|hebben)\b", re.IGNORECASE)
+_PRESENT = re.compile(
+    r"\b(?:is|are|has|have|zijn|ist|sind|hat|haben|heeft|hebben)\b", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +81,7 @@ def ground(
     *,
     source: str,
     heading_path: Sequence[str] = (),
-    leaks: frozenset[str] = frozenset(),
+    markers: frozenset[str] = frozenset(),
 ) -> Judgement:
     """Whether `source`, read under its headings, supports a statement.
 
@@ -86,21 +89,21 @@ def ground(
         statement: One sentence, as a model gave it.
         source: The block's text, what the model saw of it.
         heading_path: Titles above the block; a subject may be taken from them.
-        leaks: Case-folded words that only the prompt's own examples use.
+        markers: Words that only the prompt's own examples use.
     """
     case = _Case(
         statement=analyse(statement, language_of(statement)),
         source=_analysed_source(source),
         heading=_analysed_source(" . ".join(heading_path)),
     )
-    checks = (
-        lambda: _find_leak(case, leaks),
-        lambda: _find_speech(case),
-        lambda: _find_quantity(case),
-        lambda: _find_word(case),
-        lambda: _judge_clauses(case),
+    return (
+        _find_leak(case, markers)
+        or _find_speech(case)
+        or _find_quantity(case)
+        or _find_word(case)
+        or _judge_clauses(case)
+        or Grounded()
     )
-    return next((refused for check in checks if (refused := check()) is not None), Grounded())
 
 
 @lru_cache(maxsize=32)
@@ -126,8 +129,8 @@ def _order_in(text: str) -> str:
     return m[0].strip() if m is not None else ""
 
 
-def _find_leak(case: _Case, leaks: frozenset[str]) -> Refused | None:
-    leaked = (case.statement.plains & leaks) - case.source.plains
+def _find_leak(case: _Case, markers: frozenset[str]) -> Refused | None:
+    leaked = case.statement.plains & frozenset(map(fold, markers)) - case.source.plains
     return Refused("leak", min(leaked)) if leaked else None
 
 
@@ -230,9 +233,10 @@ def _find_strange_run(case: _Case) -> Refused | None:
     held = {
         at
         for token in tokens
-        if any(token.plain in text for text in texts)
-        for at in range(token.at, token.end)
-    }
+        for start in (token.at - 1, token.at)
+        for at in range(max(start, 0), start + max(len(token.plain), 2))
+        if any(_said(case.statement.text, start, start + max(len(token.plain), 2), texts))
+    } | {t.at for t in tokens if len(t.plain) == 1 and any(t.plain in text for text in texts)}
     strange = [t for t in tokens if t.kind == "run" and not held.issuperset(range(t.at, t.end))]
     if strange:
         return Refused("words", strange[0].plain)
@@ -244,6 +248,11 @@ def _find_strange_run(case: _Case) -> Refused | None:
     if len(pairs) > 4 and len(pairs - case.known) > (1 - MIN_SHARE) * len(pairs) + 2:
         return Refused("words", min(pairs - case.known))
     return None
+
+
+def _said(text: str, start: int, end: int, others: tuple[str, ...]) -> Iterator[bool]:
+    piece = fold(text[max(start, 0) : end])
+    return (len(piece) > 1 and piece in other for other in others)
 
 
 # ---------------------------------------------------------------- clause by clause
@@ -260,7 +269,7 @@ def _judge_clauses(case: _Case) -> Refused | None:
             or _find_verb(clause, drawn[0])
             or _find_negation(clause, drawn)
             or _find_modality(clause, drawn, case)
-            or _find_roles(clause, drawn)
+            or _find_roles(clause, drawn, case)
         )
         if refused is not None:
             return refused
@@ -294,9 +303,9 @@ class _Part:
 
     @property
     def subject(self) -> str:
-        """The key of its first token with a meaning that is no date; empty when there is none."""
-        content = self.clause.content
-        return next((t.key for t in content if not t.key.startswith(("date:", "weekday:"))), "")
+        """The key of its first token with a meaning that is no time; empty when there is none."""
+        times = ("date:", "weekday:", "clock:")
+        return next((t.key for t in self.clause.content if not t.key.startswith(times)), "")
 
 
 def _drawn_from(clause: Clause, case: _Case) -> tuple[_Part, ...]:
@@ -371,20 +380,45 @@ def _find_borrowed(clause: Clause, drawn: Sequence[_Part], case: _Case) -> Refus
     if not strange:
         return None
     for part in drawn:
-        if part.subject and part.subject not in said and not _is_pronominal(part.clause):
-            if _is_topic(part, main, said):
-                continue
-            is_elliptic = part is main and strange <= case.heading.keys
-            if not is_elliptic or _begins_with_name(part.clause):
-                return Refused("name", part.subject)
+        if not part.subject or part.subject in said or is_pronominal(part.clause):
+            continue
+        if any(
+            lends(part.clause, part.taken, other.clause, said, case.source.text)
+            for other in drawn
+            if other is not part
+        ):
+            continue
+        is_elliptic = part is main and strange <= case.heading.keys
+        if not is_elliptic or _begins_with_name(part.clause):
+            return Refused("name", part.subject)
     for part in drawn[1:]:
-        apart = main.clause.sentence - part.clause.sentence
-        if part.clause.sentence == main.clause.sentence:
-            continue
-        if part.taken <= case.heading.keys:
-            continue
-        if apart != 1 or not _has_pronoun(main.clause):
-            return Refused("name", min(part.taken - main.clause.keys, default=part.subject))
+        if not part.taken <= case.heading.keys:
+            refused = _find_misplaced(clause, part, main)
+            if refused is not None:
+                return refused
+    return None
+
+
+def _find_misplaced(clause: Clause, part: _Part, main: _Part) -> Refused | None:
+    """What another sentence, or another place of it, gives to the main clause without standing for a pronoun."""
+    lent = [t for t in part.clause.content if t.key in part.taken - main.clause.keys]
+    if not lent:
+        return None
+    reference = reference_of(main.clause)
+    if part.clause.sentence != main.clause.sentence:
+        if any(token.kind == "quantity" for token in lent):
+            return Refused("number", lent[0].plain)
+        is_next = main.clause.sentence - part.clause.sentence == 1
+        if is_next and is_pointed_at(main.clause, part.clause, part.taken):
+            return None
+        if reference is None or not is_next:
+            return Refused("name", lent[0].plain)
+    if reference is not None and part.clause.start < main.clause.start:
+        places = {token.key: token.at for token in clause.content}
+        lent_at = min((places[t.key] for t in lent if t.key in places), default=None)
+        own = [places[t.key] for t in main.clause.content if t.key in places]
+        if lent_at is not None and own and not fits(reference, lent_at, own):
+            return Refused("roles", lent[0].plain)
     return None
 
 
@@ -405,32 +439,9 @@ def _find_verb(clause: Clause, main: _Part) -> Refused | None:
 
 def _begins_with_name(clause: Clause) -> bool:
     first = next((t for t in clause.tokens if t.content and t.kind != "quantity"), None)
-    return first is not None and (first.kind == "identifier" or first.capital or first.kind == "run")
-
-
-def _is_pronominal(clause: Clause) -> bool:
-    """Whether a clause leaves its subject to what went before."""
-    first = [token.plain for token in clause.tokens[:3]]
-    if any(word in listed("pronouns") for word in first):
-        return True
-    return clause.text.lstrip(" ,.").startswith(tuple(listed("pronouns_inside")))
-
-
-def _has_pronoun(clause: Clause) -> bool:
-    return _is_pronominal(clause) or any(t.plain in listed("pronouns") for t in clause.tokens)
-
-
-def _is_topic(part: _Part, main: _Part, said: set[str]) -> bool:
-    """Whether a clause ends with what the next one, whole in the statement, is about.
-
-    So a Chinese or Japanese clause goes on without a subject of its own.
-    """
-    content = part.clause.content
-    if part is main or content[-1].kind != "run" or not main.clause.keys <= said:
-        return False
-    new = part.taken - main.clause.keys
-    gap = main.clause.start - part.clause.end
-    return 0 <= gap <= 1 and new == {token.key for token in content[-len(new) :]}
+    return first is not None and (
+        first.kind == "identifier" or first.capital or first.kind == "run"
+    )
 
 
 def _find_negation(clause: Clause, drawn: Sequence[_Part]) -> Refused | None:
@@ -458,8 +469,21 @@ def _find_modality(clause: Clause, drawn: Sequence[_Part], case: _Case) -> Refus
     return None
 
 
-def _find_roles(clause: Clause, drawn: Sequence[_Part]) -> Refused | None:
-    for part in drawn:
-        if part.is_main and (swapped := is_swapped(clause, part.clause)):
+def _find_roles(clause: Clause, drawn: Sequence[_Part], case: _Case) -> Refused | None:
+    whole = (
+        replace(
+            drawn[0].clause,
+            tokens=tuple(
+                token
+                for other in case.source.clauses
+                if other.sentence == sentence and other in [part.clause for part in drawn]
+                for token in other.tokens
+            ),
+        )
+        for sentence in dict.fromkeys(part.clause.sentence for part in drawn[:2])
+        if len(drawn) > 1
+    )
+    for other in (*(part.clause for part in drawn if part.is_main), *whole):
+        if swapped := is_swapped(clause, other):
             return Refused("roles", swapped)
     return None

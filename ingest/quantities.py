@@ -155,8 +155,8 @@ def _named_date(text: str, m: re.Match[str], month: str) -> Iterator[Quantity]:
     after = _YEAR_AFTER.match(text, m.end()) if before else _DAY_AFTER.match(text, m.end())
     if not before and not after:
         after = _YEAR_AFTER.match(text, m.end())
-        # `may` and `march` are verbs, `mars` a planet, unless a capital or a year makes them months.
-        if not after and m[0].lower() in _AMBIGUOUS and not m[0][0].isupper():
+        # `may` is a verb and `Jan` a man, unless a day or a year makes them months.
+        if not after and (len(m[0]) <= 4 or m[0].lower() in _AMBIGUOUS) and not _is_month(m[0]):
             return
     groups = after.groupdict() if after else {}
     day = before[1] if before else groups.get("day")
@@ -165,7 +165,26 @@ def _named_date(text: str, m: re.Match[str], month: str) -> Iterator[Quantity]:
     yield Quantity(start, after.end() if after else m.end(), "date", "date:" + "-".join(parts))
 
 
-_AMBIGUOUS = frozenset("may march mars mar sept jan dec cent".split())  # noqa: SIM905 - a word list
+_AMBIGUOUS = frozenset(("march", "mars", "août"))
+
+
+def _is_month(word: str) -> bool:
+    """Whether a short or ambiguous name is a month without a number beside it: in full, with its capital."""
+    return word in (
+        "May",
+        "March",
+        "June",
+        "July",
+        "Juni",
+        "Juli",
+        "Mai",
+        "März",
+        "juni",
+        "juli",
+        "mei",
+        "mai",
+        "juin",
+    )
 
 
 def _cjk_weekday(m: re.Match[str]) -> int:

@@ -6,18 +6,26 @@ preposition along. It must not know which of the two is right.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from ingest.clauses import Clause, Token
 from ingest.wording import listed
 
 _LONGEST = 24
+_PARTICLE = re.compile("(?:さん|くん|ちゃん|さま)?(から|より|へ|に|は|が)")
+_PASSIVE_KANA = re.compile("[られ]れ")
 
 
 def is_swapped(one: Clause, other: Clause) -> str:
     """The words of the participant that changed its part; empty when none did."""
-    return _exchanged_markers(one, other) or _turned_round(one, other) or _mirrored(one, other)
+    return (
+        _exchanged_markers(one, other)
+        or _turned_round(one, other)
+        or _mirrored(one, other)
+        or _raised(one, other)
+    )
 
 
 def _shared(one: Clause, other: Clause) -> list[tuple[Token, Token]]:
@@ -59,9 +67,12 @@ def _agent_turned(a: Token, b: Token, a_other: Token, b_other: Token) -> bool:
     """Whether a passive became an active, with the agent at the other end."""
     agents = listed("agents")
     markers = {a.marker, b.marker, a_other.marker, b_other.marker}
-    return bool(markers & agents) and markers <= agents | {""} and (
-        (a.at < b.at) != (a_other.at < b_other.at)
-    ) and (a.marker in agents) == (b.marker in agents)
+    return (
+        bool(markers & agents)
+        and markers <= agents | {""}
+        and ((a.at < b.at) != (a_other.at < b_other.at))
+        and (a.marker in agents) == (b.marker in agents)
+    )
 
 
 def _turned_round(one: Clause, other: Clause) -> str:
@@ -111,6 +122,28 @@ def _may_move(left: Sequence[str], middle: Sequence[str], right: Sequence[str]) 
     if any(part[0] in movable or ":" in part[0] for part in (left, right)):
         return True
     return not middle or all(sign in listed("copulas") for sign in middle)
+
+
+def _raised(one: Clause, other: Clause) -> str:
+    """A Japanese participant that acts (`木村さんは`) where it was acted with (`木村さんから`)."""
+    if _PASSIVE_KANA.search(one.text) or _PASSIVE_KANA.search(other.text):
+        return ""
+    acting, acted = _particles(one), _particles(other)
+    for noun, particle in acting.items():
+        if particle in ("は", "が") and acted.get(noun) in ("から", "より", "へ", "に"):
+            return noun
+    return ""
+
+
+def _particles(clause: Clause) -> dict[str, str]:
+    """The particle behind each last pair of characters before kana."""
+    found: dict[str, str] = {}
+    for token, following in pairwise(clause.tokens):
+        if following.kind == "kana" and token.kind in ("run", "name", "word"):
+            m = _PARTICLE.match(following.plain)
+            if m is not None:
+                found[token.key] = m[1]
+    return found
 
 
 def _signs(clause: Clause) -> list[str]:

@@ -49,9 +49,7 @@ class Wording:
     def _spans(self, text: str) -> tuple[list[str], list[str], list[str]]:
         words = [word for word in _WORD.findall(text.lower()) if word in self.words]
         phrases = self.phrases.findall(text) if self.phrases is not None else []
-        inside = (
-            self.inside.findall(text) if self.inside is not None and not text.isascii() else []
-        )
+        inside = self.inside.findall(text) if self.inside is not None and not text.isascii() else []
         return words, phrases, inside
 
 
