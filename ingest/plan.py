@@ -229,6 +229,7 @@ def plan_note(
             for ordinal, first, block in added
         ),
         removed=removed,
+        aliases=note.aliases,
     )
 
 

@@ -212,7 +212,8 @@ def recalled_json(recalled: Recalled) -> dict[str, object]:
 
 
 def hit_json(hit: Hit) -> dict[str, object]:
-    """One hit of a recall's result."""
+    """One hit of a recall's result; `path` is there only where the graph led to it."""
+    path = {"path": [showable(part) for part in hit.path]} if hit.path else {}
     return {
         "anchor": hit.anchor,
         "kind": hit.kind,
@@ -238,6 +239,7 @@ def hit_json(hit: Hit) -> dict[str, object]:
         "conflicts_with": list(hit.conflicts_with),
         "tags": [showable(tag) for tag in hit.tags],
         "scope": hit.scope,
+        **path,
     }
 
 

@@ -274,6 +274,8 @@ class Hit:
     conflicts_with: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     scope: str = "global"
+    # How the graph led to it, names and what is said between them in turn; empty when it did not.
+    path: tuple[str, ...] = ()
 
 
 Reason = Literal["no_evidence", "nothing_matches_filter", "empty_memory"]

@@ -29,11 +29,13 @@ def explanation(
     shown = {one.ranked.passage.passage_id for one in kept}
     keyword = {passage: rank for rank, passage in enumerate(found.keyword_order, 1)}
     vector = {passage: rank for rank, passage in enumerate(found.vector_order, 1)}
+    graph = {passage: rank for rank, passage in enumerate(found.graph.reached, 1)}
     strongest = max((one.choice.relevance for one in ranked), default=0.0)
     candidates = []
     for rank, one in enumerate(ranked, 1):
         passage_id = one.passage.passage_id
         similar = found.similar.get(passage_id)
+        way = found.graph.reached.get(passage_id)
         speaks = evidence.get(one.statement_id) if one.statement_id is not None else None
         candidates.append(
             {
@@ -54,6 +56,11 @@ def explanation(
                     "vector": {
                         "rank": vector.get(passage_id),
                         "similarity": _rounded(similar.blended if similar else None),
+                    },
+                    "graph": {
+                        "rank": graph.get(passage_id),
+                        "score": _rounded(way.score if way else None),
+                        "path": list(one.path),
                     },
                 },
                 "parts": {name: _rounded(value) for name, value in one.parts.named().items()},
@@ -81,6 +88,7 @@ def explanation(
         "found": {
             "keyword": len(found.keyword_order),
             "vector": len(found.vector_order),
+            "graph": len(found.graph.reached),
             "union": len(found.union),
             "looked_at": len(ranked),
         },

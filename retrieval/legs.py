@@ -1,4 +1,4 @@
-"""The legs of the search: passages by keyword and passages by vector, each inside the filter.
+"""The legs of the search: passages by keyword, by vector and by the graph, each inside the filter.
 
 They read the store through borrowed connections and run side by side; a leg that cannot run says so.
 """
@@ -13,6 +13,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from recalld.errors import StoreError
 from recalld.records import PassageId, RecallFilter, StatementId
 from recalld.store.connection import Connection, Database
 from recalld.store.searching import (
@@ -29,6 +30,7 @@ from recalld.store.vectors import PassageSimilarity, VectorSearch
 from retrieval.cues import has_number, has_time_word
 from retrieval.query import Query, match_expression
 from retrieval.records import Candidate
+from retrieval.walking import GraphFound, graph_leg
 
 _T = TypeVar("_T")
 
@@ -40,7 +42,7 @@ _DEEPEST = 6400
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """What both legs brought up, with every candidate's score in each of them."""
+    """What the legs brought up, with every candidate's score in each of them."""
 
     keyword: dict[PassageId, float]
     similar: dict[PassageId, PassageSimilarity]
@@ -49,11 +51,12 @@ class Found:
     vector_order: tuple[PassageId, ...]
     # Whether the filter lets anything through at all.
     anything: bool
+    graph: GraphFound = field(default_factory=GraphFound)
 
     @property
     def union(self) -> list[PassageId]:
         """Every candidate once."""
-        return list(dict.fromkeys((*self.keyword_order, *self.vector_order)))
+        return list(dict.fromkeys((*self.keyword_order, *self.vector_order, *self.graph.reached)))
 
 
 @dataclass(slots=True)
@@ -70,25 +73,30 @@ def search(
     query: Query,
     query_vector: NDArray[np.float32] | None,
     limits: RecallFilter,
+    by_graph: bool = True,
 ) -> Found:
-    """Runs both legs and completes each with the other's candidates.
+    """Runs the legs and completes keywords and vectors with the others' candidates.
 
     Args:
         query_vector: Unit vector of the query; None leaves the vector leg out.
+        by_graph: Whether the graph takes part.
     """
     match = match_expression(query)
     pending: Future[list[PassageSimilarity]] | None = None
+    walking = executor.submit(_graph_leg, database, query, limits) if by_graph else None
     if query_vector is not None:
         pending = executor.submit(_vector_leg, database, vectors, query_vector, limits)
     with database.reader() as connection:
         keyword = _keyword_leg(connection, match, limits)
         nearest = pending.result() if pending else []
+        graph = walking.result() if walking else GraphFound()
         similar = {one.passage_id: one for one in nearest}
         scores = dict(keyword.scores)
         if match:
-            scores |= keyword_scores(connection, match, _missing(similar, scores))
+            missing = _missing((*similar, *graph.reached), scores)
+            scores |= keyword_scores(connection, match, missing)
         if query_vector is not None:
-            missing = _missing(keyword.scores, similar)
+            missing = _missing((*keyword.scores, *graph.reached), similar)
             for one in vectors.similarities(connection, query_vector, missing):
                 similar[one.passage_id] = one
     return Found(
@@ -97,7 +105,17 @@ def search(
         keyword_order=tuple(keyword.scores),
         vector_order=tuple(one.passage_id for one in nearest),
         anything=keyword.anything,
+        graph=graph,
     )
+
+
+def _graph_leg(database: Database, query: Query, limits: RecallFilter) -> GraphFound:
+    try:
+        with database.reader() as connection:
+            return graph_leg(connection, query, limits)
+    except StoreError:
+        # The other legs read the same file: what they can answer, they should.
+        return GraphFound(ran=False)
 
 
 def _keyword_leg(connection: Connection, match: str | None, limits: RecallFilter) -> _Keyword:
@@ -143,7 +161,7 @@ def _without_copies(
 
 
 def _missing(wanted: Iterable[PassageId], known: Mapping[PassageId, object]) -> list[PassageId]:
-    return [passage_id for passage_id in wanted if passage_id not in known]
+    return [one for one in dict.fromkeys(wanted) if one not in known]
 
 
 def candidates(connection: Connection, found: Found, query: Query) -> list[Candidate]:

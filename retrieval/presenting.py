@@ -98,4 +98,5 @@ def _hit(
         supersedes=tuple(fact_anchor(uid) for uid in older.get(fact.fact_id, ())) if fact else (),
         tags=tags,
         scope=fact.scope if fact else "global",
+        path=one.ranked.path,
     )

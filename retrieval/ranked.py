@@ -29,6 +29,8 @@ class Ranked:
     # Its statement that speaks most surely, and how surely.
     evidence: StatementEvidence | None
     parts: Parts
+    # How the graph led to it; empty when it did not.
+    path: tuple[str, ...] = ()
 
     @property
     def fact(self) -> FactRow | None:

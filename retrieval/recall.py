@@ -40,7 +40,8 @@ from recalld.store.vectors import VectorSearch
 from retrieval.choosing import choose
 from retrieval.evidence import Calibration, best_by_passage, is_rare, permits, relevance
 from retrieval.explaining import explanation
-from retrieval.fusion import add_neighbours, fuse
+from retrieval.fusion import add_graph, add_neighbours, fuse
+from retrieval.graph import Reached, lent_words
 from retrieval.legs import Found, candidates, cosines, search
 from retrieval.ordering import settle_order
 from retrieval.presenting import hits, within
@@ -69,6 +70,8 @@ class RecallOptions:
 
     half_lives: Mapping[Category, timedelta] = field(default_factory=lambda: HALF_LIVES)
     neighbours: bool = True
+    # Whether what belongs to a thing that the query names takes part.
+    graph: bool = True
     # None = the calibrated threshold.
     min_relevance: float | None = None
 
@@ -147,6 +150,7 @@ class Recall:
             query=query,
             query_vector=vector,
             limits=limits,
+            by_graph=self._options.graph,
         )
         with self._database.reader() as connection:
             options = self._options
@@ -156,7 +160,9 @@ class Recall:
                 _permitted(ranked, threshold, min_relevance), limit=limit, max_chars=max_chars
             )
             shown = tuple(hits(connection, kept))
-        degraded = self._degraded() if vector is not None else (*self._degraded(), "vectors")
+        degraded = [*self._degraded()]
+        degraded += [] if vector is not None else ["vectors"]
+        degraded += [] if found.graph.ran else ["graph"]
         recalled = Recalled(
             hits=shown,
             reason=None if shown else _reason(found, limits, looked),
@@ -214,10 +220,13 @@ class Recall:
         fused = fuse(pool)
         if options.neighbours:
             fused = add_neighbours(fused, pool)
+        reached = found.graph.reached
+        fused = add_graph(fused, {one: way.score for one, way in reached.items() if one in fused})
         best = sorted(pool, key=lambda one: (-fused[one.passage_id].score, one.passage_id))[:POOL]
         looked = _look(connection, query, best, limits)
-        evidence = _evidence(query, looked, cosines(found, list(looked.passages)))
+        evidence = _evidence(query, looked, cosines(found, list(looked.passages)), reached)
         ranked = self._choose(query, looked, evidence, fused, limits, options)
+        ranked = [replace(one, path=_path(one, reached)) for one in ranked]
         ranked.sort(key=lambda one: (-one.parts.total, one.passage.passage_id))
         words = {one.statement_id: one.words for some in looked.statements.values() for one in some}
         ordered = settle_order(connection, query, ranked, words, _rarities(looked))
@@ -323,19 +332,32 @@ def _rarities(looked: _Looked) -> dict[str, float]:
 
 
 def _evidence(
-    query: Query, looked: _Looked, known: Mapping[StatementId, float]
+    query: Query,
+    looked: _Looked,
+    known: Mapping[StatementId, float],
+    reached: Mapping[PassageId, Reached],
 ) -> dict[StatementId, StatementEvidence]:
     covered = coverage_by(query, _rarities(looked))
+    lent = {
+        passage_id: lent_words(query, reached[passage_id], [one.words for one in statements])
+        for passage_id, statements in looked.statements.items()
+        if passage_id in reached
+    }
     return {
         statement.statement_id: StatementEvidence(
             statement_id=statement.statement_id,
             passage_id=statement.passage_id,
             cosine=known.get(statement.statement_id),
-            coverage=covered(statement.words),
+            coverage=covered(statement.words | lent.get(statement.passage_id, frozenset())),
         )
         for statements in looked.statements.values()
         for statement in statements
     }
+
+
+def _path(one: Ranked, reached: Mapping[PassageId, Reached]) -> tuple[str, ...]:
+    way = reached.get(one.passage.passage_id)
+    return way.path if way else ()
 
 
 def _is_rare_term(term: Term, looked: _Looked) -> bool:

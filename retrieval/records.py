@@ -77,11 +77,13 @@ class Fused:
     fused: float
     # What a short passage gains from its better neighbour; 0 before that step.
     neighbour: float = 0.0
+    # What a passage gains that belongs to something the query names; 0 before that step.
+    graph: float = 0.0
 
     @property
     def score(self) -> float:
         """What orders candidates before priors."""
-        return self.fused + self.neighbour
+        return self.fused + self.neighbour + self.graph
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

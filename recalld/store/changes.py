@@ -157,6 +157,8 @@ class NoteChange:
     kept: tuple[KeptBlock, ...]
     added: tuple[NewBlock, ...]
     removed: tuple[BlockId, ...]
+    # Other names that its head gives it, as written.
+    aliases: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,7 @@ from recalld.store.connection import Connection, execute, transaction
 from recalld.store.facts import add_fact, restate, retract_unsourced, touched_facts
 from recalld.store.linking import name_key
 from recalld.store.links import relink, replace_links
+from recalld.store.naming import replace_names
 from recalld.store.statements import add_statement
 
 
@@ -81,6 +82,13 @@ class NoteWriter:
             retract_unsourced(self._connection, touched)
             restate(self._connection, touched | self._facts_of(note_id))
             self._put_tags(note_id, change.tags)
+            replace_names(
+                self._connection,
+                note_id,
+                title=change.title,
+                path=change.path,
+                aliases=change.aliases,
+            )
             replace_links(self._connection, note_id, change.links)
             relink(self._connection, change.root_id, {name_key(change.path)})
         return note_id

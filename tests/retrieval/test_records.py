@@ -9,7 +9,7 @@ from retrieval.records import Fused, Parts, Priors
 
 def test_parts_add_up_and_name_every_number():
     parts = Parts(
-        fused=Fused(keyword_z=1.0, vector_z=2.0, fused=1.5, neighbour=0.25),
+        fused=Fused(keyword_z=1.0, vector_z=2.0, fused=1.5, neighbour=0.25, graph=0.4),
         priors=Priors(
             decay=-0.1, importance=0.05, frequency=0.02, when=0.5, number=0.5, interval=1.0
         ),
@@ -20,6 +20,7 @@ def test_parts_add_up_and_name_every_number():
         "vector_z": 2.0,
         "fused": 1.5,
         "neighbour": 0.25,
+        "graph": 0.4,
         "prior.decay": -0.1,
         "prior.importance": 0.05,
         "prior.frequency": 0.02,
@@ -29,7 +30,7 @@ def test_parts_add_up_and_name_every_number():
         "total": parts.total,
     }
     added = sum(n for name, n in named.items() if name.startswith("prior."))
-    assert parts.total == pytest.approx(named["fused"] + named["neighbour"] + added)
+    assert parts.total == pytest.approx(named["fused"] + named["neighbour"] + named["graph"] + added)
 
 
 def test_no_priors_leave_the_fused_score():
