@@ -13,8 +13,10 @@ from recalld.records import Entity
 
 _LIMIT = 12
 _LONGEST = 60
+_TITLE_WORDS = 3
 _CODE = re.compile(r"(?<!`)(`++)(.{1,500}?)(?<!`)\1(?!`)")
 _WIKILINK = re.compile(r"\[\[([^\[\]\n|#^]+)[^\[\]\n]*\]\]")
+_LABELLED = re.compile(r"\[\[([^\[\]\n|#^]+)[^\[\]\n|]*\|([^\[\]\n|]+)\]\]")
 _TAG = re.compile(r"(?<![\w/&#])#([^\W\d][\w/-]*)")
 _QUOTED = re.compile(r"「([^「」\n]{1,20})」|『([^『』\n]{1,20})』|《([^《》\n]{1,20})》")
 _URL = re.compile(r"\b[a-z]+://\S+|\bwww\.\S+")
@@ -60,6 +62,21 @@ def find_entities(text: str, source: str, names: frozenset[str]) -> tuple[Entity
             if name and len(name) <= _LONGEST and key not in found and re.search(r"\w", name):
                 found[key] = Entity(name=name, kind=kind)  # type: ignore[arg-type]  # one of its words
     return tuple(found.values())[:_LIMIT]
+
+
+def link_labels(source: str) -> dict[str, str]:
+    """What a sentence, as written, shows for the target of a wikilink: `Sietske` of `[[sietske-bouma|Sietske]]`."""
+    return {
+        m[1].strip(): m[2].strip()
+        for m in _LABELLED.finditer(_CODE.sub("", source.replace("\\|", "|")))
+    }
+
+
+def title_names(title: str) -> frozenset[str]:
+    """The names that a note's title shows: all of it, where it is short and begins with a capital."""
+    name = " ".join(title.split())
+    is_short = 0 < len(name.split(" ")) <= _TITLE_WORDS
+    return frozenset({name} if is_short and _NAME.fullmatch(name) and _is_name(name) else ())
 
 
 def collect_names(texts: Iterable[str]) -> frozenset[str]:

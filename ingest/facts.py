@@ -14,9 +14,9 @@ from itertools import pairwise
 
 from ingest.categories import find_category
 from ingest.dates import find_dates
-from ingest.entities import find_entities, is_title
+from ingest.entities import find_entities, is_title, link_labels
 from ingest.passages import Sentence, StatementDraft, leans
-from ingest.relations import cell_relation, find_relations
+from ingest.relations import cell_relation, field_relations, find_relations
 from ingest.sentences import count_cjk, split_sentences
 from recalld.records import ExtractedFact, Lines, Relation
 from retrieval.words import stop_words
@@ -123,6 +123,8 @@ class NoteContext:
 
     note_date: date | None
     names: frozenset[str]
+    # What its head is about; "" where nothing says.
+    title: str = ""
 
 
 def find_facts(
@@ -242,8 +244,17 @@ def _could_be_sentence(text: str) -> bool:
 def _field_facts(draft: StatementDraft, context: NoteContext) -> tuple[ExtractedFact, ...]:
     if content_words(_FILLER.sub("", draft.text)) < 2:
         return ()
+    (key, _), *_ = draft.unit.cells
     return (
-        _fact(draft.text, draft.lines, draft.source, context, stands_alone=False, of_field=True),
+        _fact(
+            draft.text,
+            draft.lines,
+            draft.source,
+            context,
+            stands_alone=False,
+            relations=field_relations(context.title, key, draft.source),
+            of_field=True,
+        ),
     )
 
 
@@ -284,7 +295,7 @@ def _fact(
     happened = find_dates(text, note_date=context.note_date)
     category = None if of_field else find_category(text, has_date=happened is not None)
     entities = find_entities(text, source, context.names)
-    relations = relations or find_relations(text, entities)
+    relations = relations or find_relations(text, entities, labels=link_labels(source))
     marked = category is not None or relations or happened is not None
     return ExtractedFact(
         text=text,

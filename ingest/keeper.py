@@ -17,7 +17,7 @@ from typing import Literal
 from ingest.blocks import parse_note
 from ingest.disk import RootIdentity, Scope, Walk
 from ingest.ignore import IgnoreRules
-from ingest.plan import NoteFile, note_date, plan_note, spoken_date
+from ingest.plan import NoteFile, note_date, plan_note, shown_title, spoken_date
 from ingest.reader import NoteText, Unread, read_note
 from ingest.reconcile import (
     DeletionGuard,
@@ -311,7 +311,9 @@ class RootKeeper:
         self._empty_since.pop(path, None)
         parsed = parse_note(text.text)
         dated = note_date(parsed, path)
-        extracted = extract_note(parsed, note_date=spoken_date(dated, text.stat))
+        extracted = extract_note(
+            parsed, note_date=spoken_date(dated, text.stat), title=shown_title(parsed, path)
+        )
         change = plan_note(
             stored=stored,
             stored_blocks=blocks,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import date
 
-from ingest.entities import collect_names
+from ingest.entities import collect_names, title_names
 from ingest.facts import NoteContext, find_facts
 from ingest.passages import PassageDraft, split_block
 from recalld.records import (
@@ -31,7 +31,11 @@ _LED_IN = (
 
 
 def extract_note(
-    note: ParsedNote, *, note_date: date | None, known_names: frozenset[str] = frozenset()
+    note: ParsedNote,
+    *,
+    note_date: date | None,
+    known_names: frozenset[str] = frozenset(),
+    title: str = "",
 ) -> tuple[ExtractedBlock, ...]:
     """What each block of a note gives, in order, one for each block.
 
@@ -40,12 +44,17 @@ def extract_note(
         note_date: The day that relative dates count from; None = the note's own date, and where
             it has none, such dates are left unread.
         known_names: Names of entities met in other notes.
+        title: What the note is called: what its head speaks of. "" = its own title.
     """
     if note_date is None:
         note_date = note.date
     drafts = _drop_told_headings(note.blocks, [split_block(block) for block in note.blocks])
     lead_ins = _lead_ins(note.blocks, drafts)
-    context = NoteContext(note_date=note_date, names=_names(drafts) | known_names)
+    context = NoteContext(
+        note_date=note_date,
+        names=_names(drafts) | known_names | title_names(note.title),
+        title=title or note.title,
+    )
     return tuple(
         ExtractedBlock(
             block=block,
