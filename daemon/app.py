@@ -36,7 +36,7 @@ from recalld.records import Category
 from recalld.settings import RecallSettings, RootSettings, Settings
 from recalld.sockets import socket_path
 from recalld.store.connection import Database
-from recalld.store.vectors import SqliteVectors
+from recalld.store.memory_vectors import MemoryVectors
 from recalld.store.writers import Writers
 from retrieval.evidence import KEYWORD_SLOPE, KEYWORD_TAU, Calibration
 from retrieval.query_vectors import QueryVectors
@@ -306,7 +306,7 @@ class App:
         usable = embedder if database.vectors_problem is None else None
         return Recall(
             database=database,
-            vectors=SqliteVectors(),
+            vectors=MemoryVectors(),
             queries=QueryVectors(usable),
             calibration=_calibration(embedder),
             options=_options(self._settings.recall),

@@ -138,7 +138,7 @@ class SqliteVectors:
             f" ORDER BY vec_distance_hamming(vec_bit(signs), vec_bit(:signs)) LIMIT {_BY_BITS})",
             {**bindings, "signs": np.packbits(query > 0).tobytes()},
         )
-        cosines = _unit_rows([row[1] for row in rows]) @ query
+        cosines = unit_rows([row[1] for row in rows]) @ query
         return [rows[row][0] for row in np.argsort(-cosines, kind="stable")[:_BY_COSINE]]
 
     def similarities(
@@ -165,7 +165,7 @@ def blend(query: Vector, rows: Sequence[tuple[int, int, bytes]]) -> list[Passage
     """
     if not rows:
         return []
-    unit = _unit_rows([row[2] for row in rows])
+    unit = unit_rows([row[2] for row in rows])
     cosines = unit @ query
     ids = np.array([row[0] for row in rows])
     starts = np.flatnonzero(np.r_[True, ids[1:] != ids[:-1]])
@@ -185,7 +185,7 @@ def blend(query: Vector, rows: Sequence[tuple[int, int, bytes]]) -> list[Passage
     ]
 
 
-def _unit_rows(embeddings: Sequence[bytes]) -> Vector:
+def unit_rows(embeddings: Sequence[bytes]) -> Vector:
     """Stored int8 vectors, one at least, as the rows of a matrix of unit vectors."""
     matrix = np.frombuffer(b"".join(embeddings), np.int8).reshape(len(embeddings), -1)
     unit = matrix.astype(np.float32)
@@ -255,7 +255,8 @@ class VectorWriter:
                 if rows:
                     execute(
                         self._connection,
-                        "INSERT OR REPLACE INTO vector VALUES (?, ?, ?)",
+                        "INSERT OR REPLACE INTO vector (statement_id, signs, embedding)"
+                        " VALUES (?, ?, ?)",
                         (vector.statement_id, vector.signs, vector.embedding),
                     )
                     stored += 1

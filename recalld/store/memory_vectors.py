@@ -1,0 +1,252 @@
+"""Vector search over a copy of the vectors in memory: exact, and a few times faster than inside SQLite.
+
+The database stays the truth. New vectors are learnt by their number, one look an answer; vectors that are gone show
+when their passages are no longer found, and are dropped then. Small filtered searches, and stores over the capacity,
+go to SQLite, behind the same contract.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recalld.records import PassageId, StatementId
+from recalld.store.connection import Connection, execute
+from recalld.store.vectors import (
+    EXACT_BELOW,
+    PassageSimilarity,
+    SqliteVectors,
+    Vector,
+    is_usable,
+    unit_rows,
+)
+
+# Statements kept in memory at most: 1.5 KB each.
+CAPACITY = 100_000
+# Passages beyond the limit that are taken as well, as some of the best may be gone.
+_SPARE = 50
+
+
+@dataclass(slots=True)
+class _Copy:
+    """The vectors by row, and the rows by passage. Rows are only ever added; dead ones count no more."""
+
+    matrix: NDArray[np.float32]
+    rows: int = 0
+    last_number: int = 0
+    statements: list[int] = field(default_factory=list)
+    # Dense number of each row's passage; of a dead row -1.
+    places: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
+    passages: list[int] = field(default_factory=list)
+    place_of: dict[int, int] = field(default_factory=dict)
+    rows_of: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    row_of: dict[int, int] = field(default_factory=dict)
+    # Length of the sum of each passage's unit vectors.
+    norms: list[float] = field(default_factory=list)
+    dead: int = 0
+
+
+class MemoryVectors:
+    """VectorSearch over a copy in memory, with SQLite for what it does better."""
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        """Nothing is read before the first search."""
+        self._capacity = capacity
+        self._sqlite = SqliteVectors()
+        self._lock = threading.Lock()
+        self._copy: _Copy | None = None
+
+    def nearest(
+        self,
+        connection: Connection,
+        query: Vector,
+        limit: int,
+        allowed: tuple[str, dict[str, object]] | None,
+    ) -> list[PassageSimilarity]:
+        """See VectorSearch."""
+        if not is_usable(query):
+            return []
+        within = _allowed_ids(connection, allowed)
+        if within is not None and len(within) < EXACT_BELOW:
+            return self._sqlite.nearest(connection, query, limit, allowed)
+        with self._lock:
+            copy = self._current(connection, len(query))
+            if copy is None:
+                return self._sqlite.nearest(connection, query, limit, allowed)
+            return self._search(connection, copy, query, limit, within)
+
+    def similarities(
+        self, connection: Connection, query: Vector, passages: Sequence[PassageId]
+    ) -> list[PassageSimilarity]:
+        """See VectorSearch."""
+        if not is_usable(query):
+            return []
+        with self._lock:
+            copy = self._current(connection, len(query))
+            known = [one for one in passages if copy is not None and one in copy.rows_of]
+            found = [_similarity(copy, query, one) for one in known] if copy else []
+        others = [one for one in passages if one not in set(known)]
+        return found + self._sqlite.similarities(connection, query, others)
+
+    def _current(self, connection: Connection, dimension: int) -> _Copy | None:
+        """The copy as of this snapshot; None when the store is too large for it, or the snapshot older."""
+        copy = self._copy
+        newest = _newest(connection)
+        if copy is not None and newest < copy.last_number:
+            return None
+        if copy is None or copy.dead * 3 > copy.rows:
+            count = execute(connection, "SELECT count(*) FROM vector")[0][0]
+            copy = _Copy(matrix=np.empty((max(64, count), dimension), np.float32))
+        if copy.last_number < newest:
+            _learn(copy, connection)
+            copy.last_number = newest
+        self._copy = copy if copy.rows <= self._capacity else None
+        return self._copy
+
+    def _search(
+        self,
+        connection: Connection,
+        copy: _Copy,
+        query: Vector,
+        limit: int,
+        within: NDArray[np.int64] | None,
+    ) -> list[PassageSimilarity]:
+        if not copy.passages:
+            return []
+        cosines = copy.matrix[: copy.rows] @ query
+        places = copy.places[: copy.rows]
+        alive = places >= 0
+        best = np.full(len(copy.passages), -2.0, np.float32)
+        np.maximum.at(best, places[alive], cosines[alive])
+        sums = np.bincount(places[alive], cosines[alive], len(copy.passages))
+        blended = 0.5 * best + 0.5 * sums / np.maximum(np.array(copy.norms), 1e-9)
+        blended[best < -1.5] = -np.inf
+        if within is not None:
+            blended[~np.isin(np.array(copy.passages), within)] = -np.inf
+        chosen = _largest(blended, limit + _SPARE)
+        here = _still_there(connection, [copy.passages[place] for place in chosen])
+        found: list[PassageSimilarity] = []
+        for place in chosen:
+            passage_id = copy.passages[place]
+            if passage_id not in here:
+                _bury(copy, passage_id)
+            elif len(found) < limit:
+                found.append(
+                    PassageSimilarity(
+                        passage_id=PassageId(passage_id),
+                        blended=float(blended[place]),
+                        cosines={
+                            StatementId(copy.statements[row]): float(cosines[row])
+                            for row in copy.rows_of[passage_id]
+                        },
+                    )
+                )
+        return found
+
+
+def _newest(connection: Connection) -> int:
+    """The number of the newest vector there ever was; it never falls, whatever is deleted."""
+    rows = execute(connection, "SELECT seq FROM sqlite_sequence WHERE name = 'vector'")
+    return int(rows[0][0]) if rows else 0
+
+
+def _similarity(copy: _Copy, query: Vector, passage_id: PassageId) -> PassageSimilarity:
+    rows = copy.rows_of[passage_id]
+    cosines = copy.matrix[rows] @ query
+    norm = max(copy.norms[copy.place_of[passage_id]], 1e-9)
+    return PassageSimilarity(
+        passage_id=passage_id,
+        blended=float(0.5 * cosines.max() + 0.5 * cosines.sum() / norm),
+        cosines={
+            StatementId(copy.statements[row]): float(cosine)
+            for row, cosine in zip(rows, cosines, strict=True)
+        },
+    )
+
+
+def _allowed_ids(
+    connection: Connection, allowed: tuple[str, dict[str, object]] | None
+) -> NDArray[np.int64] | None:
+    if allowed is None:
+        return None
+    return np.array([row[0] for row in execute(connection, allowed[0], allowed[1])], np.int64)
+
+
+def _largest(values: NDArray[np.float64], count: int) -> list[int]:
+    """Places of the largest values, best first, equal ones by place; those at minus infinity left out."""
+    count = min(count, len(values))
+    among = np.argpartition(-values, count - 1)[:count]
+    ordered = among[np.lexsort((among, -values[among]))]
+    return [int(place) for place in ordered if np.isfinite(values[place])]
+
+
+def _still_there(connection: Connection, passages: Sequence[int]) -> set[int]:
+    rows = execute(
+        connection,
+        "SELECT passage.id FROM json_each(?) JOIN passage ON passage.id = value",
+        (json.dumps(list(passages)),),
+    )
+    return {row[0] for row in rows}
+
+
+def _learn(copy: _Copy, connection: Connection) -> None:
+    """Takes in the vectors that came since the last look."""
+    rows = execute(
+        connection,
+        "SELECT statement_id, passage_id, embedding FROM vector"
+        " JOIN statement ON statement.id = statement_id WHERE number > ? ORDER BY number",
+        (copy.last_number,),
+    )
+    if not rows:
+        return
+    vectors = unit_rows([row[2] for row in rows])
+    needed = copy.rows + len(rows)
+    if needed > len(copy.matrix):
+        grown = np.empty((max(needed, 2 * len(copy.matrix)), copy.matrix.shape[1]), np.float32)
+        grown[: copy.rows] = copy.matrix[: copy.rows]
+        copy.matrix = grown
+    places = np.empty(needed, np.int64)
+    places[: copy.rows] = copy.places[: copy.rows]
+    copy.places = places
+    touched = set()
+    for (statement_id, passage_id, _), vector in zip(rows, vectors, strict=True):
+        if statement_id in copy.row_of:
+            _drop_row(copy, copy.row_of[statement_id])
+        place = copy.place_of.setdefault(passage_id, len(copy.passages))
+        if place == len(copy.passages):
+            copy.passages.append(passage_id)
+            copy.norms.append(0.0)
+        copy.matrix[copy.rows] = vector
+        copy.places[copy.rows] = place
+        copy.statements.append(statement_id)
+        copy.row_of[statement_id] = copy.rows
+        copy.rows_of[passage_id].append(copy.rows)
+        copy.rows += 1
+        touched.add(passage_id)
+    for passage_id in touched & copy.rows_of.keys():
+        total = copy.matrix[copy.rows_of[passage_id]].sum(axis=0)
+        copy.norms[copy.place_of[passage_id]] = float(np.linalg.norm(total))
+
+
+def _drop_row(copy: _Copy, row: int) -> None:
+    """A vector that another one of the same statement replaces."""
+    passage_id = copy.passages[copy.places[row]]
+    copy.rows_of[passage_id].remove(row)
+    if not copy.rows_of[passage_id]:
+        del copy.rows_of[passage_id]
+    copy.places[row] = -1
+    copy.dead += 1
+
+
+def _bury(copy: _Copy, passage_id: int) -> None:
+    """A passage that is gone: its rows never count again."""
+    for row in copy.rows_of.pop(passage_id, []):
+        copy.row_of.pop(copy.statements[row], None)
+        copy.places[row] = -1
+        copy.dead += 1
