@@ -35,7 +35,25 @@ VerdictKind = Literal["duplicate", "extends", "contradicts", "independent", "und
 
 # Below this share of common words two facts are about different things.
 MIN_RELATED = 0.3
-_ARTICLES = frozenset("the a an de het een der die das den dem des le la les".split())  # noqa: SIM905 - a word list
+_ARTICLES = frozenset(
+    (
+        "the",
+        "a",
+        "an",
+        "de",
+        "het",
+        "een",
+        "der",
+        "die",
+        "das",
+        "den",
+        "dem",
+        "des",
+        "le",
+        "la",
+        "les",
+    )
+)
 _EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3})(?=\S)([^*_\n]+?)(?<=\S)\1(?!\w)")
 _QUIET = re.compile(r"[,;:](?=\s|$)|[\"“”„«»「」『』]|(?<=[^\x00-\x7f])[,;:]|`")
 # `rm -rf .` keeps its point.
@@ -45,14 +63,30 @@ _MEASURE = re.compile(r"(?:[a-z]+:)?-?\d[\d./]*")
 _SPACED = re.compile(r"\s+")
 _ASPECTS = re.compile("已经|已經|已|了|再|过|過|正在|ます|です|した|する|て")
 _AUXILIARIES = frozenset(
-    "do does did doe doet any anymore more longer meer langer mehr länger".split()
-)  # noqa: SIM905 - a word list
-_VERBS = frozenset(
-    "is are was were has have had can does runs lives works ist sind war hat heeft hebben zijn staat ligt".split()  # noqa: SIM905 - a word list
+    (
+        "do",
+        "does",
+        "did",
+        "doe",
+        "doet",
+        "any",
+        "anymore",
+        "more",
+        "longer",
+        "meer",
+        "langer",
+        "mehr",
+        "länger",
+    )
 )
+_VERBS = frozenset(
+    ("is", "are", "was", "were", "has", "have", "had", "can", "does", "runs", "lives", "works")
+) | frozenset(("ist", "sind", "war", "hat", "heeft", "hebben", "zijn", "staat", "ligt"))
 _HAN_VERBS = "是有在住为会用"
-_PARTICLES = frozenset("van der den von zu da di del du".split())  # noqa: SIM905 - a word list
-_JOINS = frozenset("and en und with met mit together 和 与 跟 在 于".split())  # noqa: SIM905 - a word list
+_PARTICLES = frozenset(("van", "der", "den", "von", "zu", "da", "di", "del", "du"))
+_JOINS = frozenset(
+    ("and", "en", "und", "with", "met", "mit", "together", "和", "与", "跟", "在", "于")
+)
 _PLACED = re.compile("在|位于|にあ|で動")
 
 
@@ -105,12 +139,14 @@ def compare(older: Claim, newer: Claim) -> Verdict:
     """
     one, other = sorted((older, newer), key=_order)
     a, b = _side(one.text, one.entities), _side(other.text, other.entities)
-    for judge in (_same, _subjects_elsewhere, _denied, _updated, _aligned):
-        verdict = judge(one, other, a, b)
-        if verdict is not None:
-            break
-    else:
-        verdict = _unlike(a, b)
+    verdict = (
+        _same(one, other, a, b)
+        or _subjects_elsewhere(one, other, a, b)
+        or _denied(a, b)
+        or _updated(a, b)
+        or _aligned(one, other, a, b)
+        or _unlike(a, b)
+    )
     if verdict.kind == "extends":
         longer = "newer" if len(_signs(newer.text)) >= len(_signs(older.text)) else "older"
         return Verdict("extends", f"{longer}_says_more", verdict.confidence)
@@ -262,7 +298,7 @@ def _subjects_elsewhere(one: Claim, other: Claim, a: _Side, b: _Side) -> Verdict
     return None
 
 
-def _denied(one: Claim, other: Claim, a: _Side, b: _Side) -> Verdict | None:
+def _denied(a: _Side, b: _Side) -> Verdict | None:
     if a.negations == b.negations:
         return None
     shorter, longer = sorted((a.bare, b.bare), key=len)
@@ -276,7 +312,7 @@ def _denied(one: Claim, other: Claim, a: _Side, b: _Side) -> Verdict | None:
     return Verdict("undecided", "negation", 0.5)
 
 
-def _updated(one: Claim, other: Claim, a: _Side, b: _Side) -> Verdict | None:
+def _updated(a: _Side, b: _Side) -> Verdict | None:
     for past, present in ((a, b), (b, a)):
         gained = present.cues - past.cues
         shared = past.content & present.content
@@ -287,7 +323,11 @@ def _updated(one: Claim, other: Claim, a: _Side, b: _Side) -> Verdict | None:
         if "moved" in gained and has_subject and _has_place(past):
             return Verdict("contradicts", "moved", 0.85)
         if "replaced" in gained:
-            last = [sign for sign in past.bare[1:] if sign in present.bare[1:]]
+            last = [
+                sign
+                for sign in past.bare[1:]
+                if sign in present.bare[1:] and (sign in shared or not sign.isascii())
+            ]
             named = shared & {*past.bare[1:]} and not has_subject
             if has_subject and (last or "one" in past.predicate):
                 return Verdict("contradicts", "replaced", 0.85)

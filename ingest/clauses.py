@@ -42,7 +42,7 @@ _CLAUSE_END = re.compile(
 )
 _LISTING = re.compile("、")
 _ABBREVIATED = re.compile(
-    r"(?:\b[A-Z]|\b(?:e\.g|i\.e|mr|mrs|dr|st|vs|bijv|z\.b|nr|no|approx|ca))$", re.I
+    r"(?:\b[A-Z]|\b(?:e\.g|i\.e|mr|mrs|dr|st|vs|bijv|z\.b|nr|no|approx|ca))$", re.IGNORECASE
 )
 _HIRAGANA = re.compile(r"[ぁ-ゖ]+")
 
@@ -57,10 +57,10 @@ class Token(NamedTuple):
     at: int
     end: int
     # Whether it carries meaning of its own.
-    content: bool
+    content: bool = True
     # The preposition before it; empty when it has none.
-    marker: str
-    capital: bool
+    marker: str = ""
+    capital: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,17 +135,8 @@ def _tokens(text: str, quantities: tuple[Quantity, ...], stops: frozenset[str]) 
     at = 0
     for quantity in quantities:
         yield from _words(text, at, quantity.start, stops)
-        marker = _marker_before(text, quantity.start)
-        yield Token(
-            quantity.key,
-            quantity.key,
-            "quantity",
-            quantity.start,
-            quantity.end,
-            True,
-            marker,
-            False,
-        )
+        key, start, end = quantity.key, quantity.start, quantity.end
+        yield Token(key, key, "quantity", start, end, marker=_marker_before(text, start))
         at = quantity.end
     yield from _words(text, at, len(text), stops)
 
@@ -164,9 +155,7 @@ def _words(text: str, start: int, end: int, stops: frozenset[str]) -> Iterator[T
             marker = ""
             continue
         word = m[0]
-        plain = fold(word)
-        if plain.endswith("'s"):
-            plain = plain[:-2]
+        plain = fold(word).removesuffix("'s")
         capital = word[0].isupper()
         kind: Kind = "word"
         if m.lastgroup == "identifier" or _HUMP.search(word):
@@ -193,14 +182,13 @@ def _run(run: str, at: int) -> Iterator[Token]:
         held = units(piece)
         if len(held) == 1 or kind == "kana":
             yield Token(
-                piece, piece, kind, at + start, at + start + len(piece), kind == "run", "", False
+                piece, piece, kind, at + start, at + start + len(piece), content=kind == "run"
             )
             continue
         place = at + start
         for left, right in pairwise(held):
-            yield Token(
-                left + right, left + right, kind, place, place + len(left + right), True, "", False
-            )
+            pair = left + right
+            yield Token(pair, pair, kind, place, place + len(pair))
             place += len(left)
 
 
@@ -208,9 +196,7 @@ def _chunks(run: str) -> Iterator[tuple[int, str, Kind]]:
     has_kana = _HIRAGANA.search(run) is not None
     start = 0
     joining = frozenset() if has_kana else listed("joining")
-    denied = negation().inside
-    assert denied is not None
-    cut = {i for m in denied.finditer(run) for i in range(m.start(), m.end())}
+    cut = {at for span in negation().spans_inside(run) for at in range(*span)}
     for at, char in enumerate(run + "\0"):
         kana = has_kana and _HIRAGANA.match(char) is not None
         ends = char == "\0" or char in joining or at in cut

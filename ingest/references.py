@@ -5,7 +5,8 @@ It looks at two clauses of one text and must not know what is made of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from typing import Literal
 
 from ingest.clauses import Clause
@@ -61,7 +62,7 @@ def fits(reference: Reference, lent: int, own: Sequence[int]) -> bool:
     return lent < own[-1] if reference == "subject" else own[0] < lent
 
 
-def is_pointed_at(clause: Clause, before: Clause, taken: Set[str]) -> bool:
+def is_pointed_at(clause: Clause, before: Clause, taken: AbstractSet[str]) -> bool:
     """Whether a clause says `that queue` of what stands before as `the dead-letter queue`."""
     for pointer, noun in zip(clause.tokens, clause.tokens[1:], strict=False):
         if pointer.plain not in listed("demonstratives"):
@@ -76,7 +77,9 @@ def is_pointed_at(clause: Clause, before: Clause, taken: Set[str]) -> bool:
     return False
 
 
-def lends(part: Clause, taken: Set[str], main: Clause, said: Set[str], text: str) -> bool:
+def lends(
+    part: Clause, taken: AbstractSet[str], main: Clause, said: AbstractSet[str], text: str
+) -> bool:
     """Whether a clause may give a participant or a verb to another without its own subject being said.
 
     Args:
@@ -92,9 +95,9 @@ def lends(part: Clause, taken: Set[str], main: Clause, said: Set[str], text: str
     tail = [token.key for token in part.content[-len(lent) :]]
     is_tail = [token.key for token in lent] == tail
     # A Chinese or Japanese clause goes on with what the last one ended with; so does a relative clause.
-    if is_tail and main.start - part.end <= 1:
-        if is_relative(main) or (part.content[-1].kind == "run" and main.keys <= said):
-            return True
+    goes_on = is_relative(main) or (part.content[-1].kind == "run" and main.keys <= said)
+    if is_tail and goes_on and main.start - part.end <= 1:
+        return True
     # `The plumber, Jan de Wit, came.`
     is_name = all(token.capital for token in lent)
     if is_name and text[: lent[0].at].endswith(", ") and text.startswith(",", lent[-1].end):

@@ -82,7 +82,7 @@ def _turned_round(one: Clause, other: Clause) -> str:
         for a, b in _shared(one, other)
         if a.kind in ("word", "name", "identifier") and not a.marker and not b.marker
     ]
-    for (a, a_other), (v, v_other), (b, b_other) in combinations(pairs, 3):
+    for (a, a_other), (_, v_other), (b, b_other) in combinations(pairs, 3):
         if a_other.at > v_other.at > b_other.at and not _is_identity(one, a, b):
             return f"{a.plain} … {b.plain}"
     return ""

@@ -39,6 +39,10 @@ class Wording:
                 return m
         return None
 
+    def spans_inside(self, text: str) -> list[tuple[int, int]]:
+        """Where its parts of text without spaces stand."""
+        return [m.span() for m in self.inside.finditer(text)] if self.inside is not None else []
+
     def without(self, text: str) -> str:
         """The text with each of its wordings taken out."""
         for pattern in (self.phrases, self.inside):
@@ -61,7 +65,7 @@ def negation() -> Wording:
 
 @cache
 def modalities() -> Mapping[str, Wording]:
-    """The ways in which a statement is less than a fact: possible, planned, conditional …"""
+    """The ways in which a statement is less than a fact: possible, planned, conditional and so on."""
     return _tables("modality")
 
 
