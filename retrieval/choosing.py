@@ -10,6 +10,8 @@ from recalld.store.searching import FactRow
 
 # A fact stands for its passage when its statement speaks nearly as surely as the passage's best one.
 MARGIN = 0.15
+# Stands between a nested list item and the first words of the item above it.
+NESTED = " › "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,4 +43,28 @@ def choose(
         return Choice(fact=None, relevance=best) if passage_allowed else None
     equals = [fact for fact in facts if relevance.get(fact.statement_id, 0.0) == top]
     chosen = equals[0] if len(equals) == 1 else max(equals, key=lambda fact: held(fact.text))
+    parent = _echoed(chosen, facts)
+    if (
+        parent is not None
+        and relevance.get(parent.statement_id, 0.0) >= top - MARGIN
+        and held(parent.text) >= held(chosen.text)
+    ):
+        # As sure as before: it is the parent's words that spoke.
+        chosen = parent
     return Choice(fact=chosen, relevance=top)
+
+
+def _echoed(fact: FactRow, facts: Sequence[FactRow]) -> FactRow | None:
+    """The fact of a list item whose first words a nested item carries, where it says more than those.
+
+    Such words speak for the nested item as loudly as for their own, though the rest is missing there.
+    """
+    carried = fact.text.rpartition(NESTED)[0]
+    if not carried:
+        return None
+    longer = (
+        one
+        for one in facts
+        if len(one.text) > len(carried) and NESTED not in one.text[len(carried) :]
+    )
+    return next((one for one in longer if one.text.startswith(carried)), None)

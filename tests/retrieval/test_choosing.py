@@ -86,3 +86,34 @@ def test_what_is_shown_never_claims_more_than_its_statement(statements, relevanc
     else:
         assert allowed
         assert choice.relevance == max(relevance.values(), default=0.0)
+
+
+def test_item_is_shown_rather_than_one_below_it_that_only_echoes_its_first_words():
+    item = fact(1, "Visits are counted by Fathom, a service without cookies that obeys the law.")
+    below = fact(2, "Visits are counted by Fathom, a service › Its privacy policy: example.org")
+    relevance = {StatementId(1): 0.87, StatementId(2): 0.88}
+
+    def shown(asked: str) -> str:
+        choice = choose(
+            [item, below],
+            relevance,
+            held=lambda text: sum(word in text for word in asked.split()) / len(asked.split()),
+            passage_allowed=True,
+        )
+        assert choice is not None
+        assert choice.fact is not None
+        assert choice.relevance == 0.88
+        return choice.fact.text
+
+    assert shown("Visits counted") == item.text
+    assert shown("Fathom policy") == below.text
+    relevance[StatementId(1)] = 0.88 - MARGIN - 0.01
+    assert shown("Visits counted") == below.text
+
+
+def test_item_below_a_short_one_is_shown_since_it_holds_all_of_that():
+    facts = [fact(1, "Home insurance"), fact(2, "Home insurance › 4711")]
+    relevance = {StatementId(1): 0.7, StatementId(2): 0.71}
+    choice = choose(facts, relevance, held=nothing, passage_allowed=True)
+    assert choice is not None
+    assert choice.fact == facts[1]
