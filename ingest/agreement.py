@@ -8,77 +8,23 @@ of models, nor how the two facts were found.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from fractions import Fraction
-from functools import lru_cache
 from typing import Literal
 
 from rapidfuzz.distance import Levenshtein
 
-from ingest.clauses import analyse
-from ingest.quantities import find_quantities
-from ingest.wording import (
-    listed,
-    modality_of,
-    negation,
-    predicates,
-    updates,
-    without_contractions,
-)
+from ingest.claims import Side, predicates_in, signs_of, take_apart
+from ingest.wording import listed
 from recalld.records import DateInterval
-from retrieval.scripts import RUN, fold, units
 
 VerdictKind = Literal["duplicate", "extends", "contradicts", "independent", "undecided"]
 
 # Below this share of common words two facts are about different things.
 MIN_RELATED = 0.3
-_ARTICLES = frozenset(
-    (
-        "the",
-        "a",
-        "an",
-        "de",
-        "het",
-        "een",
-        "der",
-        "die",
-        "das",
-        "den",
-        "dem",
-        "des",
-        "le",
-        "la",
-        "les",
-    )
-)
-_EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3})(?=\S)([^*_\n]+?)(?<=\S)\1(?!\w)")
-_QUIET = re.compile(r"[,;:](?=\s|$)|[\"“”„«»「」『』]|(?<=[^\x00-\x7f])[,;:]|`")
-# `rm -rf .` keeps its point.
-_END = re.compile(r"(?<=[^\s./])[.!]+\s*$|[。!]+\s*$|\s+$")
-_KEEPS_CASE = re.compile(r"[a-z][A-Z]|[A-Z]{2}")
 _MEASURE = re.compile(r"(?:[a-z]+:)?-?\d[\d./]*")
-_SPACED = re.compile(r"\s+")
-_ASPECTS = re.compile("已经|已經|已|了|再|过|過|正在|ます|です|した|する|て")
-_AUXILIARIES = frozenset(
-    (
-        "do",
-        "does",
-        "did",
-        "doe",
-        "doet",
-        "any",
-        "anymore",
-        "more",
-        "longer",
-        "meer",
-        "langer",
-        "mehr",
-        "länger",
-    )
-)
 _VERBS = frozenset(
     ("is", "are", "was", "were", "has", "have", "had", "can", "does", "runs", "lives", "works")
 ) | frozenset(("ist", "sind", "war", "hat", "heeft", "hebben", "zijn", "staat", "ligt"))
@@ -111,26 +57,6 @@ class Verdict:
     confidence: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """One claim taken apart."""
-
-    # Its words in order in a form that is equal only for what says the same.
-    signs: tuple[str, ...]
-    # The same without what says since when it holds.
-    lasting: tuple[str, ...]
-    content: frozenset[str]
-    # Stems in order, without what denies or dates it.
-    bare: tuple[str, ...]
-    capitals: frozenset[str]
-    negations: int
-    modality: frozenset[str]
-    cues: frozenset[str]
-    predicate: frozenset[str]
-    names: tuple[tuple[str, ...], ...]
-    is_pronominal: bool
-
-
 def compare(older: Claim, newer: Claim) -> Verdict:
     """How two claims stand to each other; the kind is the same when they change places.
 
@@ -138,7 +64,7 @@ def compare(older: Claim, newer: Claim) -> Verdict:
     which. `contradicts` includes updates. `undecided` leaves it to somebody who understands language.
     """
     one, other = sorted((older, newer), key=_order)
-    a, b = _side(one.text, one.entities), _side(other.text, other.entities)
+    a, b = take_apart(one.text, one.entities), take_apart(other.text, other.entities)
     verdict = (
         _same(one, other, a, b)
         or _subjects_elsewhere(one, other, a, b)
@@ -148,7 +74,7 @@ def compare(older: Claim, newer: Claim) -> Verdict:
         or _unlike(a, b)
     )
     if verdict.kind == "extends":
-        longer = "newer" if len(_signs(newer.text)) >= len(_signs(older.text)) else "older"
+        longer = "newer" if len(signs_of(newer.text)) >= len(signs_of(older.text)) else "older"
         return Verdict("extends", f"{longer}_says_more", verdict.confidence)
     return verdict
 
@@ -172,114 +98,7 @@ def _order(claim: Claim) -> tuple[str, tuple[str, ...], str]:
     return claim.text, claim.heading_path, str(claim.happened)
 
 
-# ---------------------------------------------------------------- one claim
-
-
-@lru_cache(maxsize=1 << 12)
-def _side(text: str, entities: tuple[str, ...]) -> _Side:
-    analysed = analyse(text)
-    tokens = [token for clause in analysed.clauses for token in clause.tokens]
-    cues = frozenset(name for name, wording in updates().items() if wording.holds(text))
-    plain = without_contractions(unicodedata.normalize("NFKC", text))
-    return _Side(
-        signs=_signs(text),
-        lasting=_signs(_without_since(text)) if "now" in cues else _signs(text),
-        content=frozenset(token.key for token in tokens if token.content),
-        bare=_bare(plain),
-        capitals=frozenset(t.key for t in tokens if t.capital or t.kind == "identifier"),
-        negations=negation().count(plain),
-        modality=modality_of(text) - {"former"},
-        cues=cues,
-        predicate=_predicates_in(updates()["now"].without(analysed.text)),
-        names=tuple(_signs(name) for name in entities),
-        is_pronominal=_is_pronominal(text),
-    )
-
-
-def _predicates_in(text: str) -> frozenset[str]:
-    text = _SPACED.sub(" ", text)
-    return frozenset(name for name, wording in predicates().items() if wording.holds(text))
-
-
-def _signs(text: str) -> tuple[str, ...]:
-    """The words of a text, without articles and quiet punctuation, with measures in one unit.
-
-    Every other character stays, for `rm -rf /` is not `rm -rf .`. A word keeps its case where the case may
-    be its meaning: inside a sentence, unless it is written with a hyphen or a digit.
-    """
-    text = without_contractions(unicodedata.normalize("NFKC", text)).replace("’", "'")
-    text = _END.sub("", text)
-    text = _EMPHASIS.sub(r"\2", text)
-    pieces: list[str] = []
-    at = 0
-    for quantity in find_quantities(text):
-        pieces.append(text[at : quantity.start])
-        pieces.append(f" {quantity.key} ")
-        at = quantity.end
-    joined = "".join([*pieces, text[at:]])
-    joined = _QUIET.sub(" ", joined)
-    signs: list[str] = []
-    for word in joined.split():
-        if word.casefold() not in _ARTICLES:
-            signs.extend(_split_runs(_cased(word, is_first=not signs)))
-    return tuple(signs)
-
-
-def _cased(word: str, *, is_first: bool) -> str:
-    if _KEEPS_CASE.search(word):
-        return word
-    keeps = not is_first and word.isalpha()
-    return word if keeps else word.casefold()
-
-
-def _split_runs(word: str) -> list[str]:
-    if word.isascii():
-        return [word]
-    signs: list[str] = []
-    at = 0
-    for m in RUN.finditer(word):
-        signs.extend(part for part in (word[at : m.start()],) if part)
-        signs.extend(units(m[0]))
-        at = m.end()
-    return [*signs, *(part for part in (word[at:],) if part)]
-
-
-def _without_since(text: str) -> str:
-    """The text without the words that say since when it holds, and the date after them."""
-    text = unicodedata.normalize("NFKC", text)
-    quantities = find_quantities(text)
-    for quantity in reversed(quantities):
-        before = text[max(quantity.start - 14, 0) : quantity.start].rstrip()
-        if quantity.kind == "date" and updates()["now"].holds(before.rpartition(" ")[2]):
-            text = text[: quantity.start] + text[quantity.end :]
-    return re.sub(r"\s+([.!])", r"\1", updates()["now"].without(text))
-
-
-def _bare(text: str) -> tuple[str, ...]:
-    """What is said without whether it is denied: stems, signs of scripts without spaces."""
-    stripped = _ASPECTS.sub(" ", negation().without(updates()["ended"].without(text)))
-    signs: list[str] = []
-    for clause in analyse(stripped).clauses:
-        for token in clause.tokens:
-            if token.kind in ("run", "kana"):
-                continue
-            if token.plain not in _AUXILIARIES and token.plain not in _ARTICLES:
-                signs.append(token.key)
-    runs = "".join(m[0] for m in RUN.finditer(stripped))
-    return (*signs, *(char for char in runs if char not in "的是"))
-
-
-def _is_pronominal(text: str) -> bool:
-    words = [fold(word) for word in re.findall(r"\w+", text[:40])[:1]]
-    return bool(
-        words and words[0] in listed("pronouns") - {"we", "wij", "wir", "i", "ik", "ich", "you"}
-    ) or (text.startswith(tuple(listed("pronouns_inside"))))
-
-
-# ---------------------------------------------------------------- judges, in order
-
-
-def _same(one: Claim, other: Claim, a: _Side, b: _Side) -> Verdict | None:
+def _same(one: Claim, other: Claim, a: Side, b: Side) -> Verdict | None:
     if a.signs != b.signs or not a.signs or a.modality != b.modality:
         return None
     if one == other:
@@ -291,14 +110,14 @@ def _same(one: Claim, other: Claim, a: _Side, b: _Side) -> Verdict | None:
     return Verdict("duplicate", "same_words", 1.0)
 
 
-def _subjects_elsewhere(one: Claim, other: Claim, a: _Side, b: _Side) -> Verdict | None:
+def _subjects_elsewhere(one: Claim, other: Claim, a: Side, b: Side) -> Verdict | None:
     """Sentences whose subject is told by different headings."""
     if one.heading_path != other.heading_path and (a.is_pronominal or b.is_pronominal):
         return Verdict("independent", "other_subject", 0.6)
     return None
 
 
-def _denied(a: _Side, b: _Side) -> Verdict | None:
+def _denied(a: Side, b: Side) -> Verdict | None:
     if a.negations == b.negations:
         return None
     shorter, longer = sorted((a.bare, b.bare), key=len)
@@ -312,7 +131,7 @@ def _denied(a: _Side, b: _Side) -> Verdict | None:
     return Verdict("undecided", "negation", 0.5)
 
 
-def _updated(a: _Side, b: _Side) -> Verdict | None:
+def _updated(a: Side, b: Side) -> Verdict | None:
     for past, present in ((a, b), (b, a)):
         gained = present.cues - past.cues
         shared = past.content & present.content
@@ -337,11 +156,11 @@ def _updated(a: _Side, b: _Side) -> Verdict | None:
     return None
 
 
-def _has_place(side: _Side) -> bool:
+def _has_place(side: Side) -> bool:
     return "one" in side.predicate or _PLACED.search("".join(side.signs)) is not None
 
 
-def _aligned(one: Claim, other: Claim, a: _Side, b: _Side) -> Verdict | None:
+def _aligned(one: Claim, other: Claim, a: Side, b: Side) -> Verdict | None:
     if a.modality != b.modality:
         return None
     if a.lasting == b.lasting and a.lasting:
@@ -386,7 +205,7 @@ def _slots(left: tuple[str, ...], right: tuple[str, ...]) -> list[_Slot]:
     return slots
 
 
-def _one_slot(one: Claim, other: Claim, a: _Side, b: _Side, slot: _Slot) -> Verdict | None:
+def _one_slot(one: Claim, other: Claim, a: Side, b: Side, slot: _Slot) -> Verdict | None:
     shared = len(slot.before) + len(slot.after)
     if shared < max(len(slot.left), len(slot.right)) and shared < 2:
         return None
@@ -446,7 +265,7 @@ def _is_subject(slot: _Slot, names: Sequence[tuple[str, ...]]) -> bool:
         return True
     if any(sign in _VERBS or (sign in _HAN_VERBS and sign != "用") for sign in slot.after):
         return True
-    return bool(_predicates_in(" ".join(slot.after))) and not _predicates_in(" ".join(slot.before))
+    return bool(predicates_in(" ".join(slot.after))) and not predicates_in(" ".join(slot.before))
 
 
 def _goes_on_name(slot: _Slot) -> bool:
@@ -484,7 +303,7 @@ def _may_be_added(slot: _Slot) -> bool:
     )
 
 
-def _unlike(a: _Side, b: _Side) -> Verdict:
+def _unlike(a: Side, b: Side) -> Verdict:
     """What is left: related by its words, or not.
 
     In scripts without spaces pairs of characters are compared, of which even paraphrases share few.

@@ -181,6 +181,9 @@ def _find_borrowed(clause: Clause, drawn: Sequence[_Part], case: Case) -> Refuse
     """A predicate given to another subject than its own."""
     main = drawn[0]
     said = {_known_as(key, case) for key in clause.keys}
+    # `The cv-boiler` speaks of the boiler.
+    parts = {part for t in clause.content if "-" in t.plain for part in t.plain.split("-")}
+    said |= {t.key for part in drawn for t in part.clause.content if t.plain in parts}
     if main.clause.keys <= said:
         said -= _light_keys(clause) - main.clause.keys
     strange = said - main.clause.keys
@@ -195,11 +198,10 @@ def _find_borrowed(clause: Clause, drawn: Sequence[_Part], case: Case) -> Refuse
             if other is not part
         ):
             continue
-        is_elliptic = part is main and strange <= case.heading.keys
-        if not is_elliptic or _begins_with_name(part.clause):
-            return Refused("name", part.subject)
+        return Refused("name", part.subject)
     for part in drawn[1:]:
-        if not part.taken <= case.heading.keys:
+        is_lent = lends(part.clause, part.taken, main.clause, said, case.source.text)
+        if not is_lent and not part.taken <= case.heading.keys:
             refused = _find_misplaced(clause, part, main)
             if refused is not None:
                 return refused
@@ -242,13 +244,6 @@ def _find_verb(clause: Clause, main: _Part) -> Refused | None:
         if is_between and token.kind == "word" and token.key not in main.taken:
             return Refused("words", added[0])
     return None
-
-
-def _begins_with_name(clause: Clause) -> bool:
-    first = next((t for t in clause.tokens if t.content and t.kind != "quantity"), None)
-    return first is not None and (
-        first.kind == "identifier" or first.capital or first.kind == "run"
-    )
 
 
 def _find_negation(clause: Clause, drawn: Sequence[_Part]) -> Refused | None:

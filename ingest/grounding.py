@@ -22,6 +22,7 @@ __all__ = ["Grounded", "Refused", "ground"]
 
 # Of the words that carry meaning; the rest must be other forms of the block's words.
 MIN_SHARE = 0.8
+_TABLE_RULE = re.compile(r"\s*\|?[\s:|-]*-{2,}[\s:|-]*")
 _KANA_ENDINGS = re.compile(
     "です|でした|ます|ました|ません|している|していた|して|する|した|します|しました|ている|ています|ある|あり|あります|いる|います|から|まで|より"
     "|という|ために|には|では|とは|への|での|との|ので|のは|さん|くん|ちゃん|さま|され|られ|れる|せる|だった|である|こと|もの"
@@ -46,7 +47,7 @@ def ground(
     case = Case(
         statement=analyse(statement, language_of(statement)),
         source=_analysed_source(source),
-        heading=_analysed_source(" . ".join(heading_path)),
+        heading=_analysed_source(" . ".join([*heading_path, *_lead_ins(source)])),
     )
     return (
         _find_leak(case, markers)
@@ -62,6 +63,16 @@ def ground(
 def _analysed_source(text: str) -> Analysed:
     """The same block is asked about many times, once for each of its facts."""
     return analyse(text)
+
+
+def _lead_ins(source: str) -> list[str]:
+    """Lines of a block that its other lines are read under: one before a list, the head of a table."""
+    lines = source.splitlines()
+    return [
+        line
+        for line, following in zip(lines, lines[1:], strict=False)
+        if line.rstrip().endswith((":", "：")) or _TABLE_RULE.fullmatch(following)
+    ]
 
 
 def _find_leak(case: Case, markers: frozenset[str]) -> Refused | None:

@@ -12,6 +12,9 @@ from typing import Literal
 from ingest.clauses import Clause
 from ingest.wording import listed
 
+# What may stand before a pronoun that begins a clause, besides dates and function words.
+_OPENERS = frozenset(("since", "sinds", "seit", "depuis"))
+
 # Who a pronoun of a clause stands for: the one that acts, or somebody else.
 Reference = Literal["subject", "other"]
 
@@ -22,12 +25,14 @@ def is_pronominal(clause: Clause) -> bool:
     `That`, `het` and `die` are pronouns only where no noun follows them.
     """
     pronouns = listed("pronouns")
-    for token, following in zip(clause.tokens[:3], (*clause.tokens[1:3], None), strict=False):
+    for token, following in zip(clause.tokens, (*clause.tokens[1:], None), strict=True):
         if token.plain in listed("articles_too"):
             if following is not None and not following.content:
                 return True
         elif token.plain in pronouns:
             return True
+        if token.content and token.kind != "quantity" and token.plain not in _OPENERS:
+            break
     return clause.text.lstrip(" ,.").startswith(tuple(listed("pronouns_inside")))
 
 

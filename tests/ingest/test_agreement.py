@@ -44,7 +44,7 @@ def test_labelled_pairs(half, capsys):
                 merged.append((older, newer))
     with capsys.disabled():
         table = ", ".join(f"{kind} {right[kind]}/{rows[kind]}" for kind in rows)
-        print(
+        print(  # noqa: T201 - the figures are what this test is for
             f"\n{half}: {right.total()}/{rows.total()} right ({table}), {len(merged)} wrong merges"
         )
     assert merged == []
