@@ -26,15 +26,16 @@ _VERBS = {
     "depends_on": "depends on|depend on|requires|relies on|hangt af van|is afhankelijk van|hängt von|hängt ab von"
     "|benötigt|依赖|依赖于|取决于",
     "triggers": "triggers|trigger|starts|activeert|start|löst|触发|触发了|启动",
+    "triggered_by": "is triggered by|is started by|wordt gestart door|wordt geactiveerd door|wird von|wird durch|由",
     "moved_to": "moved to|has moved to|is verhuisd naar|verhuisde naar|zog nach|ist umgezogen nach|搬到|搬到了",
     "replaced_by": "was replaced by|is replaced by|has been replaced by|is vervangen door|werd vervangen door"
     "|wurde ersetzt durch|wurde durch|被",
     "replaced": "replaced|replaces|has replaced|vervangt|verving|ersetzt|ersetzte|取代|取代了|替换了|代替了",
     "owned_by": "is owned by|belongs to|is eigendom van|is van|gehört|归|属于",
     "maintained_by": "is maintained by|are maintained by|is looked after by|wordt onderhouden door"
-    "|wird gewartet von|wird gepflegt von|由",
+    "|wird gewartet von|wird gepflegt von|wird von|由",
     "managed_by": "is managed by|are managed by|is run by|is administered by|wordt beheerd door|worden beheerd door"
-    "|wird verwaltet von|wird betreut von|wird von",
+    "|wird verwaltet von|wird betreut von|wird von|由",
     "owns": "owns|bezit|besitzt|拥有",
     "manages": "manages|maintains|looks after|beheert|onderhoudt|verwaltet|betreut|wartet|负责|管理|维护",
     "lives_in": "lives in|woont in|wohnt in|lebt in|住在",
@@ -50,12 +51,12 @@ _BETWEEN = {
 }
 # Verbs that end elsewhere: the pattern holds only if the sentence goes on so.
 _CLOSING = {
-    "wurde durch": "ersetzt",
-    "hängt von": "ab",
-    "löst": "aus",
-    "wird von": "(?:verwaltet|betreut|gewartet|gepflegt)",
-    "被": "(?:取代|替换|代替)",
-    "由": "(?:维护|管理|负责|照看)",
+    "replaced_by": {"wurde durch": "ersetzt", "被": "(?:取代|替换|代替)"},
+    "depends_on": {"hängt von": "ab"},
+    "triggers": {"löst": "aus"},
+    "triggered_by": {"wird von": "ausgelöst", "wird durch": "ausgelöst", "由": "触发"},
+    "maintained_by": {"wird von": "(?:gewartet|gepflegt)", "由": "(?:维护|照看)"},
+    "managed_by": {"wird von": "(?:verwaltet|betreut)", "由": "(?:管理|负责)"},
 }
 
 
@@ -125,7 +126,8 @@ def _predicate(between: str, following: str) -> str | None:
     for predicate, pattern in _BETWEEN.items():
         if not pattern.fullmatch(between):
             continue
-        closing = next((end for verb, end in _CLOSING.items() if verb in between.lower()), None)
+        verbs = _CLOSING.get(predicate, {}).items()
+        closing = next((end for verb, end in verbs if verb in between.lower()), None)
         if closing is None or re.match(rf"[`\s]*{closing}", following):
             return predicate
     return None

@@ -59,7 +59,7 @@ def explanation(
                     },
                     "graph": {
                         "rank": graph.get(passage_id),
-                        "score": _rounded(way.score if way else None),
+                        "score": _rounded(way.worth if way else None),
                         "path": list(one.path),
                     },
                 },

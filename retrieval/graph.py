@@ -19,6 +19,8 @@ from retrieval.words import tokens
 DEFAULT_HOPS = 2
 HOP_FACTOR = 0.5
 WEIGHTS: Mapping[EdgeKind, float] = {"relation": 1.0, "link": 0.7, "mention": 0.5}
+# Who links to a note chose it; the note did not choose them.
+_BACKWARDS_LINK = 0.5
 # Up to this degree a thing counts whole.
 _FEW = 8
 # Things that a hop goes on from.
@@ -47,6 +49,11 @@ class Reached:
     edge: Edge | None = None
     # Whether the question calls the start by a name that texts about it need not have.
     by_other_name: bool = False
+
+    @property
+    def worth(self) -> float:
+        """What its passages are worth: another name alone is no more than a hop."""
+        return self.score if self.hops else self.score * HOP_FACTOR
 
 
 def begin(named: Mapping[str, Iterable[Thing]], spans: Iterable[NameSpan]) -> dict[Thing, Reached]:
@@ -100,8 +107,7 @@ def step(
         source = reached.get(edge.source)
         if source is None or edge.target in reached or edge.target not in names:
             continue
-        worth = source.score * HOP_FACTOR * WEIGHTS[edge.kind]
-        score = worth / damping(degrees.get(edge.target, 0))
+        score = source.score * HOP_FACTOR * weight(edge) / damping(degrees.get(edge.target, 0))
         standing = (score, edge.fact_id or 0, edge.predicate, edge)
         known = best.get(edge.target)
         if known is None or standing[:3] > known[:3]:
@@ -146,6 +152,12 @@ def lent_words(query: Query, way: Reached, statements: Iterable[frozenset[str]])
     held = path.union(*statements)
     more = {token for term in query.terms for token in term.tokens} - asked
     return frozenset() if more.isdisjoint(held - asked) else path | asked
+
+
+def weight(edge: Edge) -> float:
+    """What a step of this kind counts for, 0..1."""
+    backwards = edge.kind == "link" and not edge.forward
+    return WEIGHTS[edge.kind] * (_BACKWARDS_LINK if backwards else 1.0)
 
 
 def damping(degree: int) -> float:

@@ -221,7 +221,7 @@ class Recall:
         if options.neighbours:
             fused = add_neighbours(fused, pool)
         reached = found.graph.reached
-        fused = add_graph(fused, {one: way.score for one, way in reached.items() if one in fused})
+        fused = add_graph(fused, {one: way.worth for one, way in reached.items() if one in fused})
         best = sorted(pool, key=lambda one: (-fused[one.passage_id].score, one.passage_id))[:POOL]
         looked = _look(connection, query, best, limits)
         evidence = _evidence(query, looked, cosines(found, list(looked.passages)), reached)

@@ -48,7 +48,7 @@ class GraphFound:
     @property
     def strongest(self) -> float:
         """The best score, 0 when there is none."""
-        return max((one.score for one in self.reached.values()), default=0.0)
+        return max((one.worth for one in self.reached.values()), default=0.0)
 
 
 def graph_leg(connection: Connection, query: Query, limits: RecallFilter) -> GraphFound:
@@ -135,7 +135,7 @@ def _passages(
 ) -> dict[PassageId, Reached]:
     """The best passages of what was reached, each by its best way."""
     apart = [one for one in reached if one.hops or one.by_other_name]
-    apart.sort(key=lambda one: (-one.score, one.thing))
+    apart.sort(key=lambda one: (-one.worth, one.thing))
     by_thing = {one.thing: one for one in apart[:_LOOKED_INTO]}
     if not by_thing:
         return {}
@@ -147,9 +147,9 @@ def _passages(
         if passage_id in named:
             continue
         known = best.get(passage_id)
-        if known is None or by_thing[thing].score > known.score:
+        if known is None or by_thing[thing].worth > known.worth:
             best[passage_id] = by_thing[thing]
-    ordered = sorted(best.items(), key=lambda one: (-one[1].score, -one[0]))
+    ordered = sorted(best.items(), key=lambda one: (-one[1].worth, -one[0]))
     return dict(ordered[:MOST_PASSAGES])
 
 

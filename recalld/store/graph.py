@@ -191,8 +191,9 @@ def relation_edges(connection: Connection, things: Collection[Thing], within: Wi
         rows = execute(
             connection,
             f"WITH near AS ({_newest('relation', mine, within)}) SELECT DISTINCT entity, {other},"
-            " predicate, fact FROM near JOIN relation ON relation.fact_id = fact"
-            f" AND {mine} = entity AND {other} <> entity",
+            # `+`: by its fact, of which there are few, not by an entity that a thousand relations share.
+            " predicate, fact FROM near CROSS JOIN relation ON relation.fact_id = fact"
+            f" AND +{mine} = entity AND +{other} <> entity",
             bindings,
         )
         found += [
@@ -214,7 +215,7 @@ def mention_edges(connection: Connection, things: Collection[Thing], within: Wit
     entities = execute(
         connection,
         f"WITH near AS ({_newest('mention', 'entity_id', within)}) SELECT entity, entity_id, fact"
-        " FROM near JOIN mention ON mention.fact_id = fact AND entity_id <> entity",
+        " FROM near CROSS JOIN mention ON mention.fact_id = fact AND +entity_id <> entity",
         {"entities": _ids(things, "entity"), **within.bindings},
     )
     notes = execute(
