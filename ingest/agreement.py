@@ -231,6 +231,9 @@ def _one_slot(one: Claim, other: Claim, a: Side, b: Side, slot: _Slot) -> Verdic
         stated = "one" in predicate or {*slot.before} & _VERBS
         return Verdict("contradicts" if stated else "undecided", "date", 0.7 if stated else 0.5)
     if _is_number(slot):
+        # One buys and eats more than once.
+        if "many" in predicate:
+            return Verdict("undecided", "number", 0.5)
         return Verdict("contradicts", "number", 0.85)
     if "many" in predicate:
         return Verdict("independent", "several_values", 0.8)

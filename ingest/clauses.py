@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, NamedTuple
 
 from ingest.quantities import Quantity, find_quantities
 from ingest.wording import listed, negation, without_contractions
@@ -22,13 +22,15 @@ from retrieval.words import Language, index_words, stop_words
 
 Kind = Literal["word", "name", "identifier", "run", "kana", "quantity"]
 
-# Sentence, start, end, tokens and text of a piece between two borders.
-Piece: TypeAlias = tuple[int, int, int, list["Token"], str]
+# Longer "words" are data; a bound keeps the search for identifiers linear.
+_LONGEST = 80
 
 _PIECE = re.compile(
     rf"(?P<run>{RUN.pattern})"
-    r"|(?P<identifier>--?[A-Za-z][\w-]*|[A-Za-z_]\w*(?:[./:@#\\]+[A-Za-z0-9_-]+)+"
-    r"|(?:[A-Za-z0-9_]+[-.])*[A-Za-z0-9_]*\d[A-Za-z0-9_]*(?:[-.][A-Za-z0-9_]+)*|[A-Za-z]+(?:\+\+|#))"
+    rf"|(?P<identifier>--?[A-Za-z][\w-]{{0,{_LONGEST}}}"
+    rf"|[A-Za-z_]\w{{0,{_LONGEST}}}(?:[./:@#\\]+[A-Za-z0-9_-]+)+"
+    rf"|(?:[A-Za-z0-9_]{{1,{_LONGEST}}}[-.]){{0,8}}[A-Za-z0-9_]{{0,{_LONGEST}}}\d[A-Za-z0-9_]*(?:[-.][A-Za-z0-9_]+)*"
+    r"|[A-Za-z]+(?:\+\+|#))"
     r"|(?P<word>[^\W_](?:[^\W_]|['-](?=[^\W_]))*)"
 )
 _HUMP = re.compile(r"[a-z][A-Z]|_")
@@ -237,8 +239,32 @@ def _goes_on(text: str, m: re.Match[str]) -> bool:
     )
 
 
+@dataclass(slots=True)
+class _Piece:
+    """What stands between two borders, while it may still grow."""
+
+    sentence: int
+    start: int
+    end: int
+    tokens: list[Token]
+    denies: bool
+    # How many of its tokens carry meaning.
+    weight: int
+
+    def belongs_to(self, other: _Piece) -> bool:
+        """Whether one of two pieces of a sentence says too little to stand alone, and both deny alike."""
+        is_slight = self.weight < 2 or other.weight < 2
+        return self.sentence == other.sentence and is_slight and self.denies == other.denies
+
+
 def _clauses(text: str, tokens: list[Token], quantities: tuple[Quantity, ...]) -> Iterator[Clause]:
-    pieces: list[Piece] = []
+    for piece in _merged(_pieces(text, tokens, quantities)):
+        keys = frozenset(token.key for token in piece.tokens if token.content)
+        said = text[piece.start : piece.end]
+        yield Clause(piece.sentence, piece.start, piece.end, said, tuple(piece.tokens), keys)
+
+
+def _pieces(text: str, tokens: list[Token], quantities: tuple[Quantity, ...]) -> Iterator[_Piece]:
     sentence = start = place = 0
     for at, end, whole in [*_bounds(text, quantities), (len(text), len(text), True)]:
         held: list[Token] = []
@@ -246,41 +272,23 @@ def _clauses(text: str, tokens: list[Token], quantities: tuple[Quantity, ...]) -
             held.append(tokens[place])
             place += 1
         if held:
-            pieces.append((sentence, start, at, held, text[start:at]))
+            weight = sum(token.content for token in held)
+            yield _Piece(sentence, start, at, held, negation().holds(text[start:at]), weight)
         start = max(start, end)
         sentence += whole
-    for number, begin, stop, held, _ in _merged(pieces):
-        keys = frozenset(token.key for token in held if token.content)
-        yield Clause(number, begin, stop, text[begin:stop], tuple(held), keys)
 
 
-def _merged(
-    pieces: list[Piece],
-) -> Iterator[Piece]:
+def _merged(pieces: Iterator[_Piece]) -> Iterator[_Piece]:
     """Pieces with less than two content tokens joined to a neighbour in their sentence."""
-    waiting: Piece | None = None
+    waiting: _Piece | None = None
     for piece in pieces:
-        if waiting is not None and _belong_together(waiting, piece):
-            said = f"{waiting[4]}, {piece[4]}"
-            waiting = (piece[0], waiting[1], piece[2], [*waiting[3], *piece[3]], said)
+        if waiting is not None and waiting.belongs_to(piece):
+            waiting.tokens.extend(piece.tokens)
+            waiting.end = piece.end
+            waiting.weight += piece.weight
             continue
         if waiting is not None:
             yield waiting
         waiting = piece
     if waiting is not None:
         yield waiting
-
-
-def _belong_together(one: Piece, other: Piece) -> bool:
-    """Whether one of two pieces of a sentence is too slight to say a thing of its own, and denies alike."""
-    if one[0] != other[0] or not (_is_slight(one) or _is_slight(other)):
-        return False
-    return _denies(one) == _denies(other)
-
-
-def _denies(piece: Piece) -> bool:
-    return negation().holds(piece[4])
-
-
-def _is_slight(piece: Piece) -> bool:
-    return sum(token.content for token in piece[3]) < 2

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 from ingest.clauses import Analysed, Token, analyse
 from ingest.drawing import QUOTED, SHORTEST_STEM, Case, judge_clauses, order_in, shared_prefix
@@ -70,7 +71,7 @@ def _lead_ins(source: str) -> list[str]:
     lines = source.splitlines()
     return [
         line
-        for line, following in zip(lines, lines[1:], strict=False)
+        for line, following in pairwise(lines)
         if line.rstrip().endswith((":", "：")) or _TABLE_RULE.fullmatch(following)
     ]
 
@@ -169,13 +170,15 @@ def _find_strange_run(case: Case) -> Refused | None:
     """Characters of a script without spaces that stand in no pair, and no word, of the block."""
     texts = (fold(case.source.text), fold(case.heading.text))
     tokens = [t for c in case.statement.clauses for t in c.tokens if t.kind in ("run", "kana")]
+    text = case.statement.text
     held = {
         at
         for token in tokens
-        for start in (token.at - 1, token.at)
-        for at in range(max(start, 0), start + max(len(token.plain), 2))
-        if any(_said(case.statement.text, start, start + max(len(token.plain), 2), texts))
-    } | {t.at for t in tokens if len(t.plain) == 1 and any(t.plain in text for text in texts)}
+        for start in (max(token.at - 1, 0), token.at)
+        for end in (start + max(len(token.plain), 2),)
+        if any(_said(text, start, end, texts))
+        for at in range(start, end)
+    } | {t.at for t in tokens if len(t.plain) == 1 and any(t.plain in other for other in texts)}
     strange = [t for t in tokens if t.kind == "run" and not held.issuperset(range(t.at, t.end))]
     if strange:
         return Refused("words", strange[0].plain)

@@ -228,3 +228,17 @@ def test_statement_of_a_long_block_is_judged_within_a_millisecond():
             ground(statement, source=f"{source} {run}")
         took.append((time.process_time() - start) / len(statements))
     assert min(took) < 0.001
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "part", ["a", "a-", "_a", "1.", "きの", "数据库", " and a b", '"abcd ', "Ana. "]
+)
+def test_time_grows_with_the_length_of_odd_text_and_no_faster(part):
+    took = []
+    for length in (4000, 16000):
+        text = part * (length // len(part))
+        start = time.process_time()
+        ground(text[:400], source=text)
+        took.append(time.process_time() - start)
+    assert took[1] < 12 * took[0] + 0.2
