@@ -57,6 +57,11 @@ def _is(default: object, says: str) -> Any:
     return Field(default=default, description=says)
 
 
+def _text(default: str, says: str) -> Any:
+    """Text that is not empty."""
+    return Field(default=default, min_length=1, description=says)
+
+
 class _Model(BaseModel):
     """Frozen and strict: text is never taken for a number, and an unknown key is a mistake."""
 
@@ -107,11 +112,45 @@ class IngestSettings(_Model):
 class EmbeddingSettings(_Model):
     """The model that turns statements into vectors."""
 
-    provider: Literal["embedded", "off"] = _is(
-        "embedded", "`embedded`: the model that comes with recalld; `off`: keywords and links only."
+    provider: Literal["embedded", "ollama", "openai", "off"] = _is(
+        "embedded",
+        "`embedded`: comes with recalld; `ollama`, `openai`: at a server; `off`: keywords and links.",
+    )
+    model: str = _text("bge-m3", "Name of the model at a server; the embedded one has no choice.")
+    host: str = _is(
+        "", "Address of that server; empty: `llm.host` if of the same kind, else as that is found."
     )
     threads: int = _from(1, 1, 64, "Threads that an embedding may use.")
     batch: int = _from(1, 16, 1_024, "Statements at a time; a question waits for one batch.")
+
+
+class LlmSettings(_Model):
+    """The language model that extracts facts; without one rules do."""
+
+    provider: Literal["auto", "ollama", "openai", "off"] = _is(
+        "auto",
+        "`auto`: Ollama, whenever it answers and has the model; `openai`: any server of that dialect.",
+    )
+    model: str = _text("gemma3:4b", "Name of the model; recalld never downloads one.")
+    host: str = _is(
+        "",
+        "Address of the server; empty: `$OLLAMA_HOST`, or port 11434 (openai: 8080) of this machine.",
+    )
+    allow_remote: bool = _is(
+        False,  # noqa: FBT003 - it is the default
+        "Whether notes may be sent to a model server on another machine.",
+    )
+    allow_cloud: bool = _is(
+        False,  # noqa: FBT003 - it is the default
+        "Whether Ollama may forward notes to a model of its makers (`-cloud`).",
+    )
+    num_ctx: int = _from(
+        2_048, 8_192, 1_048_576, "Tokens of the model's window; a prompt takes half at most."
+    )
+    timeout_s: float = _above(
+        0, 120, 3_600, "Seconds without a word from the model; an answer may take twice as long."
+    )
+    api_key_env: str = _is("", "Name of the variable with the server's key; empty: none is sent.")
 
 
 class HalfLifeDays(_Model):
@@ -181,6 +220,7 @@ class Settings(_Model):
     )
     ingest: IngestSettings = IngestSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
+    llm: LlmSettings = LlmSettings()
     recall: RecallSettings = RecallSettings()
     daemon: DaemonSettings = DaemonSettings()
     schedule: ScheduleSettings = ScheduleSettings()
@@ -313,6 +353,8 @@ def _allowed(leaf: FieldInfo) -> str:
         return 'a list of endings that begin with a dot, such as [".md"]'
     if bool in kinds:
         return "true or false"
+    if str in kinds:
+        return "text, not empty" if leaf.metadata else "text"
     noun = "a whole number" if int in kinds else "a number"
     rules = {name: getattr(rule, name) for rule in leaf.metadata for name in rule.__slots__}
     low = f"from {shown(rules['ge'])}" if "ge" in rules else f"above {shown(rules['gt'])}, up"

@@ -55,7 +55,7 @@ def read_address(text: str, *, port: int, allow_remote: bool, setting: str) -> S
     if not loopback and not allow_remote:
         raise PermanentModelError(
             f"{setting} names {host}, which is not this machine",
-            hint=f"notes would be sent there; if you want that, set {setting.partition('.')[0]}.allow_remote = true",
+            hint="notes would be sent there; if you want that, set llm.allow_remote = true",
         )
     bracketed = f"[{host}]" if ":" in host else host
     url = f"{scheme}://{bracketed}:{port}{parts.path.rstrip('/')}"

@@ -1,0 +1,425 @@
+"""Ollama as a language model and as an embedding model. The only place where `ollama` is imported.
+
+Every call says how large the window is, how long the answer may be and how long the model stays loaded:
+what is left to the server's defaults is cut without a word, runs without an end, or loads the model anew.
+Nothing is ever pulled, and no model that runs elsewhere is used without leave.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+from recalld.errors import ModelError, ModelState, PermanentModelError, TransientModelError
+from recalld.models.chat import (
+    ChatReply,
+    ChatRequest,
+    ModelHealth,
+    answer_tokens,
+    check_fits,
+    check_read,
+    prompt_budget_chars,
+)
+from recalld.models.loopback import ServerAddress
+from recalld.models.refusals import Mending, reason_of, refusal, refuses_text
+from recalld.models.server_embedder import AnswerUnreadable, TextRefused
+from recalld.models.spoken import Spoken
+from recalld.models.tokens import most_tokens
+from recalld.models.wire import JsonLine, Wire, WireHints, WireLimits
+
+if TYPE_CHECKING:
+    import ollama
+
+# Long enough for the pauses between notes, short enough to give the memory back.
+_KEEP_ALIVE = "10m"
+_QUICK_S = 5.0
+_FOR_ITS_CLIENT = re.compile(r"(?i:\w+_proxy)|SSL_CERT_(?:FILE|DIR)|OLLAMA_HOST|OLLAMA_API_KEY")
+# Statements and questions are short; a larger window costs memory for each input of a batch.
+_EMBED_WINDOW = 2048
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tag:
+    """A model as the server lists it."""
+
+    name: str
+    digest: str
+
+
+def full_name(model: str) -> str:
+    """The name with its tag, as the server lists it: `gemma3` is `gemma3:latest`."""
+    name = model.strip().removeprefix("registry.ollama.ai/").removeprefix("library/")
+    return name if ":" in name.rpartition("/")[2] else f"{name}:latest"
+
+
+def runs_elsewhere(model: str) -> bool:
+    """Whether the name is one of a model that Ollama forwards to its makers: `…-cloud`, `…:cloud`."""
+    return full_name(model).lower().removesuffix(":latest").endswith(("-cloud", ":cloud"))
+
+
+class OllamaServer:
+    """The calls that both models make, with the errors turned into ours."""
+
+    def __init__(
+        self,
+        address: ServerAddress,
+        *,
+        model: str,
+        limits: WireLimits,
+        allow_cloud: bool,
+        key: str | None,
+        table: Literal["llm", "embedding"],
+    ) -> None:
+        """Opens nothing yet. `table` is where its settings are, for hints.
+
+        Raises:
+            PermanentModelError: The model runs elsewhere and that is not allowed.
+        """
+        self.model = model
+        self.address = address
+        self._table = table
+        self._allow_cloud = allow_cloud
+        self._mending = Mending(
+            missing=f"`ollama pull {model}`",
+            busy="too many requests wait at the server; `ollama ps` shows what runs",
+            broken="see the server's log (`journalctl -u ollama`), or take a smaller model",
+            denied="see the server's log (`journalctl -u ollama`), or take another model",
+        )
+        hints = WireHints(
+            down=f"`ollama serve`, or set {table}.host if it is not {address.url}",
+            slow="`ollama ps` shows what runs; take a smaller model"
+            + (", or raise llm.timeout_s" if table == "llm" else ""),
+        )
+        quick = WireLimits(
+            connect_s=limits.connect_s,
+            silence_s=min(limits.silence_s, _QUICK_S),
+            total_s=min(limits.total_s, _QUICK_S),
+        )
+        # Two lines: questions about the model are answered while a call hangs, and a cut spares them.
+        self.wire = Wire(address, limits=limits, hints=hints, key=key)
+        self._quick_wire = Wire(address, limits=quick, hints=hints, key=key)
+        self.client = _client(self.wire)
+        self._quick = _client(self._quick_wire)
+        self._line = JsonLine(self._quick_wire)
+        # Digest to what `show` says of it.
+        self._shown: dict[str, Mapping[str, object]] = {}
+        if runs_elsewhere(model):
+            self._refuse_cloud("by its name")
+
+    def close(self) -> None:
+        """Cuts what is under way and refuses what comes."""
+        self.wire.close()
+        self._quick_wire.close()
+
+    def find(self) -> Tag:
+        """The model as the server has it.
+
+        Raises:
+            PermanentModelError: It has not; the hint is the command that brings it.
+            TransientModelError: The server does not answer.
+        """
+        wanted = full_name(self.model)
+        with self.translated(prompt_tokens=0):
+            for listed in self._quick.list().models:
+                name = listed.model or ""
+                if full_name(name).lower() == wanted.lower():
+                    return Tag(name=name, digest=(listed.digest or "").removeprefix("sha256:"))
+        raise PermanentModelError(
+            f"{self.address.url} has no model {self.model}",
+            hint=self._mending.missing,
+            state="missing",
+        )
+
+    def thinking(self, tag: Tag) -> bool | Literal["low"] | None:
+        """What to say about thinking so that the model does as little as it can; None: nothing.
+
+        Raises:
+            PermanentModelError: The model runs elsewhere and that is not allowed.
+        """
+        shown = self._show(tag)
+        capabilities = shown.get("capabilities")
+        if not isinstance(capabilities, list) or "thinking" not in capabilities:
+            return None
+        details = shown.get("details")
+        family = str(details.get("family")) if isinstance(details, dict) else ""
+        # This family cannot be told not to think, only how much.
+        return "low" if family.startswith(("gptoss", "gpt-oss")) else False
+
+    def loaded_window(self, tag: Tag) -> int | None:
+        """Tokens of the window that the loaded model really has; None when it isn't loaded or nobody tells."""
+        with self.translated(prompt_tokens=0):
+            for running in self._quick.ps().models:
+                if (running.digest or "").removeprefix("sha256:") == tag.digest:
+                    return running.context_length
+        return None
+
+    def loaded(self, tag: Tag) -> bool:
+        """Whether the model is in memory."""
+        with self.translated(prompt_tokens=0):
+            running = self._quick.ps().models
+        return any((each.digest or "").removeprefix("sha256:") == tag.digest for each in running)
+
+    def _show(self, tag: Tag) -> Mapping[str, object]:
+        if tag.digest in self._shown:
+            return self._shown[tag.digest]
+        # Not the library's `show`: its record lacks `remote_host`, and fails where `model_info` is absent.
+        answer = self._line.post("/api/show", {"model": tag.name})
+        if answer.status != 200 or not isinstance(answer.body, dict):
+            raise refusal(answer.status, reason_of(answer.body), self._mending, prompt_tokens=0)
+        if answer.body.get("remote_host") or answer.body.get("remote_model"):
+            self._refuse_cloud(f"at {answer.body.get('remote_host')}")
+        self._shown[tag.digest] = answer.body
+        return answer.body
+
+    def _refuse_cloud(self, where: str) -> None:
+        if not self._allow_cloud:
+            raise PermanentModelError(
+                f"{self.model} does not run on this machine ({where})",
+                hint=f"take a local model ({self._table}.model), or set llm.allow_cloud = true to send notes there",
+                state="off",
+            )
+
+    @contextmanager
+    def translated(self, *, prompt_tokens: int) -> Iterator[None]:
+        """Turns the library's exceptions into ours; those of the line are ours already."""
+        try:
+            yield
+        except _library().ResponseError as error:
+            reason = reason_of(error.error)
+            # An error within a stream whose status was 200: what ran the model gave up.
+            status = 500 if error.status_code == -1 else error.status_code
+            raise refusal(status, reason, self._mending, prompt_tokens=prompt_tokens) from error
+        except ValueError as error:
+            # Not JSON, or not the fields that the library wants.
+            raise TransientModelError(
+                f"{self.address.url} answers, but not as Ollama does",
+                hint=f'for another kind of server set {self._table}.provider = "openai"',
+                state="down",
+            ) from error
+
+
+def _client(wire: Wire) -> ollama.Client:
+    # The wire has the time limits, and takes off the key that the library adds from its environment.
+    client: ollama.Client = _library().Client(
+        host=wire.address.url, transport=wire, trust_env=False, follow_redirects=False
+    )
+    return client
+
+
+@cache
+def _library() -> Any:
+    """The library, imported without the environment that it would make a client of its own from.
+
+    A proxy or certificate file in it that is not sound would end the import, and with it the daemon.
+    """
+    unwanted = [name for name in os.environ if _FOR_ITS_CLIENT.fullmatch(name)]
+    kept = {name: os.environ.pop(name) for name in unwanted}
+    try:
+        return import_module("ollama")
+    finally:
+        os.environ.update(kept)
+
+
+class OllamaChat:
+    """A language model at Ollama; see ChatModel."""
+
+    def __init__(
+        self,
+        address: ServerAddress,
+        *,
+        model: str,
+        window: int = 8192,
+        limits: WireLimits = WireLimits(),  # noqa: B008 - frozen
+        allow_cloud: bool = False,
+        key: str | None = None,
+    ) -> None:
+        """Opens nothing yet. `window` is in tokens and the same for every call: another one loads the model anew.
+
+        Raises:
+            PermanentModelError: The model runs elsewhere and that is not allowed.
+        """
+        self._server = OllamaServer(
+            address, model=model, limits=limits, allow_cloud=allow_cloud, key=key, table="llm"
+        )
+        self._asked_window = window
+        # What the model really has, once it is known: never more than was asked for.
+        self._window = window
+        self._measured: str | None = None
+        self._one_at_a_time = threading.Lock()
+        self._calling = False
+        self._last_error: ModelError | None = None
+
+    @property
+    def prompt_budget_chars(self) -> int:
+        """See ChatModel; it may shrink after the first answer, when the model's own window is smaller."""
+        return prompt_budget_chars(self._window)
+
+    def complete(self, request: ChatRequest) -> ChatReply:
+        """See ChatModel."""
+        check_fits(request, self._window)
+        with self._one_at_a_time:
+            self._calling = True
+            try:
+                reply = self._complete(request)
+            except ModelError as error:
+                self._last_error = error
+                raise
+            finally:
+                self._calling = False
+            self._last_error = None
+        check_read(request, reply.prompt_tokens)
+        return reply
+
+    def _complete(self, request: ChatRequest) -> ChatReply:
+        tag = self._server.find()
+        think = self._server.thinking(tag)
+        prompt_tokens = most_tokens(request.system) + most_tokens(request.user)
+        with self._server.translated(prompt_tokens=prompt_tokens):
+            spoken = self._hear(request, tag, think)
+        self._measure(tag)
+        return ChatReply(
+            text=spoken.text,
+            prompt_tokens=spoken.prompt_tokens,
+            finished=spoken.finished,
+            model=tag.name,
+            digest=tag.digest or None,
+        )
+
+    def _hear(self, request: ChatRequest, tag: Tag, think: bool | Literal["low"] | None) -> Spoken:
+        parts: Any = self._server.client.chat(
+            tag.name,
+            [
+                {"role": "system", "content": request.system},
+                {"role": "user", "content": request.user},
+            ],
+            stream=True,
+            think=think,
+            format=dict(request.schema) if request.schema is not None else None,
+            options={
+                "num_ctx": self._asked_window,
+                "num_predict": answer_tokens(request, self._window),
+                "temperature": request.temperature,
+                "seed": request.seed,
+            },
+            keep_alive=_KEEP_ALIVE,
+        )
+        spoken = Spoken()
+        # Closing the stream ends the generation at the server.
+        with closing(parts):
+            for part in parts:
+                if part.done:
+                    spoken.end(part.done_reason == "length", part.prompt_eval_count)
+                if not spoken.add(part.message.content or ""):
+                    break
+        if not spoken.ended:
+            raise TransientModelError(
+                "the answer broke off",
+                hint="see the server's log (`journalctl -u ollama`)",
+                state="down",
+            )
+        return spoken
+
+    def _measure(self, tag: Tag) -> None:
+        """Learns the loaded model's own window, once for each set of weights."""
+        if self._measured == tag.digest:
+            return
+        try:
+            window = self._server.loaded_window(tag)
+        except ModelError:
+            return
+        self._measured = tag.digest
+        self._window = min(self._asked_window, window or self._asked_window)
+
+    def health(self) -> ModelHealth:
+        """See ChatModel."""
+        digest: str | None = None
+        try:
+            tag = self._server.find()
+            digest = tag.digest or None
+            self._server.thinking(tag)
+            last = self._last_error
+            if self._calling and not self._server.loaded(tag):
+                return self._health("loading", "`ollama ps` lists it once it is loaded", digest)
+        except ModelError as error:
+            return self._health(error.state or "down", error.hint or error.message, digest)
+        # It may list its models and still not answer: what the last call met stands until one succeeds.
+        if last is not None and last.state in ("slow", "busy", "down"):
+            return self._health(last.state, last.hint or last.message, digest)
+        return self._health("ok", None, digest)
+
+    def _health(self, state: ModelState, hint: str | None, digest: str | None) -> ModelHealth:
+        return ModelHealth(state=state, hint=hint, name=self._server.model, digest=digest)
+
+    def cancel(self) -> None:
+        """See ChatModel."""
+        self._server.wire.cut()
+
+    def close(self) -> None:
+        """See ChatModel."""
+        self._server.close()
+
+
+class OllamaVectors:
+    """Vectors from Ollama, for a ServerEmbedder."""
+
+    kind = "ollama"
+
+    def __init__(
+        self,
+        address: ServerAddress,
+        *,
+        model: str,
+        limits: WireLimits = WireLimits(),  # noqa: B008 - frozen
+        allow_cloud: bool = False,
+        key: str | None = None,
+    ) -> None:
+        """Opens nothing yet.
+
+        Raises:
+            PermanentModelError: The model runs elsewhere and that is not allowed.
+        """
+        self._server = OllamaServer(
+            address, model=model, limits=limits, allow_cloud=allow_cloud, key=key, table="embedding"
+        )
+        self.model = full_name(model)
+
+    def digest(self) -> str | None:
+        """See VectorSource."""
+        tag = self._server.find()
+        self._server.thinking(tag)  # refuses a model that runs elsewhere
+        return tag.digest or None
+
+    def vectors(self, texts: Sequence[str]) -> list[list[float | None]]:
+        """See VectorSource."""
+        with self._server.translated(prompt_tokens=0):
+            try:
+                answer = self._server.client.embed(
+                    self.model,
+                    list(texts),
+                    truncate=True,
+                    options={"num_ctx": _EMBED_WINDOW},
+                    keep_alive=_KEEP_ALIVE,
+                )
+            except _library().ResponseError as error:
+                reason = reason_of(error.error)
+                if refuses_text(error.status_code, reason):
+                    raise TextRefused(reason) from error
+                raise
+            except json.JSONDecodeError:
+                raise
+            except ValueError as error:
+                # A null for a number: the library refuses the whole answer for it.
+                raise AnswerUnreadable(str(error)) from error
+        return [list(row) for row in answer.embeddings]
+
+    def close(self) -> None:
+        """See VectorSource."""
+        self._server.close()
