@@ -49,6 +49,8 @@ class Reached:
     edge: Edge | None = None
     # Whether the question calls the start by a name that texts about it need not have.
     by_other_name: bool = False
+    # The thing of the same name that it was found by, if any.
+    same_as: Thing | None = None
 
     @property
     def worth(self) -> float:
@@ -88,6 +90,7 @@ def joined(
             path=path,
             edge=known.edge,
             by_other_name=known.by_other_name or elsewise,
+            same_as=one,
         )
     return found
 

@@ -12,6 +12,12 @@ from recalld.store.agreement import put_keys, settle_successors, superseded_by_a
 from recalld.store.changes import NewFact
 from recalld.store.connection import Connection, execute
 
+_UNNAMED = (
+    "NOT EXISTS (SELECT 1 FROM mention WHERE entity_id = entity.id)"
+    " AND NOT EXISTS (SELECT 1 FROM relation WHERE subject = entity.id)"
+    " AND NOT EXISTS (SELECT 1 FROM relation WHERE object = entity.id)"
+)
+
 
 def entity_key(name: str) -> str:
     """The identity of an entity's name: composed, caseless, single-spaced."""
@@ -148,6 +154,11 @@ def _reword(connection: Connection, fact_id: int, said: Wording) -> None:
             "category": said.category,
         },
     )
+    rename_fact(connection, fact_id, said)
+
+
+def rename_fact(connection: Connection, fact_id: int, said: Wording) -> None:
+    """Makes what a fact names, and how these stand to each other, what a wording of it says."""
     execute(connection, "DELETE FROM mention WHERE fact_id = ?", (fact_id,))
     execute(connection, "DELETE FROM relation WHERE fact_id = ?", (fact_id,))
     execute_each(
@@ -222,12 +233,14 @@ def retract_unsourced(connection: Connection, facts: Collection[int]) -> None:
     reword_facts(connection, facts)
     execute(
         connection,
-        "DELETE FROM entity WHERE id IN (SELECT value FROM json_each(?))"
-        " AND NOT EXISTS (SELECT 1 FROM mention WHERE entity_id = entity.id)"
-        " AND NOT EXISTS (SELECT 1 FROM relation WHERE subject = entity.id)"
-        " AND NOT EXISTS (SELECT 1 FROM relation WHERE object = entity.id)",
+        f"DELETE FROM entity WHERE id IN (SELECT value FROM json_each(?)) AND {_UNNAMED}",
         (json.dumps([row[0] for row in entities]),),
     )
+
+
+def drop_unnamed_entities(connection: Connection) -> int:
+    """Takes out every entity that nothing names. Returns how many."""
+    return len(execute(connection, f"DELETE FROM entity WHERE {_UNNAMED} RETURNING id"))
 
 
 def restate(connection: Connection, facts: Collection[int]) -> None:

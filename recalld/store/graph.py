@@ -335,3 +335,23 @@ def facts_linked(
         {"facts": json.dumps(list(facts))},
     )
     return [(FactId(row[0]), FactId(row[1]), row[2], row[3]) for row in rows]
+
+
+def fact_texts(connection: Connection, facts: Collection[FactId]) -> dict[FactId, str]:
+    """The words of each fact."""
+    rows = execute(
+        connection,
+        "SELECT fact.id, text FROM json_each(?) JOIN fact ON fact.id = value",
+        (json.dumps(list(facts)),),
+    )
+    return {FactId(row[0]): row[1] for row in rows}
+
+
+def note_uids(connection: Connection, things: Collection[Thing]) -> dict[Thing, str]:
+    """The uid of each note among these things."""
+    rows = execute(
+        connection,
+        "SELECT note.id, uid FROM json_each(?) JOIN note ON note.id = value",
+        (_ids(things, "note"),),
+    )
+    return {Thing("note", row[0]): row[1] for row in rows}

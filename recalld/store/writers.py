@@ -10,6 +10,7 @@ from recalld.store.agreement import AgreementWriter
 from recalld.store.connection import Connection, execute, transaction
 from recalld.store.deep import DeepWriter
 from recalld.store.notes import NoteWriter
+from recalld.store.regraph import GraphWriter
 from recalld.store.usage import UsageWriter
 from recalld.store.vectors import VectorWriter
 
@@ -25,6 +26,7 @@ class Writers:
     vectors: VectorWriter
     usage: UsageWriter
     deep: DeepWriter
+    graph: GraphWriter
     agreement: AgreementWriter
 
     @classmethod
@@ -36,6 +38,7 @@ class Writers:
             vectors=VectorWriter(connection),
             usage=UsageWriter(connection),
             deep=DeepWriter(connection),
+            graph=GraphWriter(connection),
             agreement=AgreementWriter(connection),
         )
 
