@@ -123,13 +123,13 @@ def check_fits(request: ChatRequest, window: int) -> None:
 
 
 def check_read(request: ChatRequest, counted: int | None) -> None:
-    """Refuses an answer to a prompt of which the server read too little. Servers may not tell: None.
+    """Refuses an answer to a prompt of which the server read too little. None and 0: it doesn't tell.
 
     Raises:
         PromptCut: With what was read.
     """
     fewest = fewest_tokens(request.system) + fewest_tokens(request.user)
-    if counted is not None and counted < fewest * _READ_SHARE:
+    if counted and counted < fewest * _READ_SHARE:
         raise PromptCut(
             f"the server read {counted} tokens of a prompt of at least {fewest}",
             estimated_tokens=fewest,

@@ -60,6 +60,7 @@ def test_prompt_that_was_read_whole_raises_nothing():
 
 def test_server_that_does_not_count_is_believed():
     check_read(request(ENGLISH * 50), None)
+    check_read(request(ENGLISH * 50), 0)
 
 
 def test_answer_never_takes_more_than_half_the_window():
