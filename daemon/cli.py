@@ -23,7 +23,9 @@ from daemon.render import (
     Span,
     nothing_found,
     printable,
+    rebuilt_lines,
     recall_lines,
+    related_lines,
     status_lines,
     thing_lines,
     tree_lines,
@@ -42,6 +44,7 @@ _R = TypeVar("_R")
 _SETTLE_S = 7 * 86_400.0
 _WATCH_EVERY_S = 1.0
 _CATEGORIES = ("knowledge", "error", "timeline", "preference", "tool")
+_ANCHOR = re.compile(r"(?:fact|passage|note):[0-9a-f]{4,32}")
 _RECALL_ID = re.compile(r"r-[0-9A-Za-z_-]+")
 
 
@@ -308,6 +311,37 @@ def explain(shared: Session, /, query: tuple[str, ...], **options: Any) -> None:
     else:
         result = shared.ask("explain", _recall_params(query, options))
     shared.show(result, tree_lines(result))
+
+
+@cli.command("related")
+@click.argument("what", nargs=-1, required=True, metavar="ANCHOR|ENTITY")
+@click.option("--hops", type=click.IntRange(1, 3), help="How far to walk; 1 by default.")
+@click.option("-n", "--limit", type=click.IntRange(1, 200), help="At most so many nodes.")
+@_shared
+@_pass_globals
+def related_command(
+    shared: Session, what: tuple[str, ...], hops: int | None, limit: int | None
+) -> None:
+    """Show what belongs to an entity, a fact or a note; a name needs no quotes."""
+    told = " ".join(what)
+    key = "anchor" if _ANCHOR.fullmatch(told) else "entity"
+    result = shared.ask("related", {key: told, "hops": hops, "limit": limit})
+    shared.show(result, related_lines(result))
+
+
+@cli.group()
+@_shared
+def graph() -> None:
+    """Look after the graph of entities and links."""
+
+
+@graph.command("rebuild")
+@_shared
+@_pass_globals
+def graph_rebuild(shared: Session) -> None:
+    """Compute the graph again from what is stored; on a whole memory nothing changes."""
+    result = shared.ask("rebuild_graph", {}, _SETTLE_S)
+    shared.show(result, rebuilt_lines(result))
 
 
 @cli.command()

@@ -5,19 +5,23 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 
 import structlog
 
 from daemon.ingesting import IngestLoop
 from daemon.status import StatusReport
+from ingest.regraph import rebuild_graph
 from recalld import __version__
 from recalld.errors import InvalidParams
 from recalld.protocol import (
     ExplainParams,
     GetParams,
     PingParams,
+    RebuildGraphParams,
     RecallParams,
+    RelatedParams,
     StatusParams,
     SyncParams,
     parse_explain,
@@ -27,6 +31,7 @@ from recalld.store.connection import Database
 from recalld.store.writers import Writes
 from retrieval.fetching import get
 from retrieval.recall import Recall
+from retrieval.relating import related
 
 _log = structlog.get_logger("recall")
 
@@ -67,6 +72,8 @@ class Methods:
             "recall": self.recall,
             "get": self.get,
             "explain": self.explain,
+            "related": self.related,
+            "rebuild_graph": self.rebuild_graph,
             "sync": self.sync,
             "status": self.status,
         }
@@ -133,6 +140,22 @@ class Methods:
         result = recalled_json(recalled)
         explanation = result.pop("explanation")
         return {**result, **explanation} if isinstance(explanation, dict) else result
+
+    def related(self, params: dict[str, object]) -> dict[str, object]:
+        """The things round an entity or an anchor."""
+        asked = RelatedParams.parse(params)
+        return related(
+            self._database,
+            anchor=asked.anchor,
+            entity=asked.entity,
+            hops=asked.hops,
+            limit=asked.limit,
+        )
+
+    def rebuild_graph(self, params: dict[str, object]) -> dict[str, object]:
+        """Computes the graph again from what is stored."""
+        RebuildGraphParams.parse(params)
+        return asdict(rebuild_graph(self._writes))
 
     def sync(self, params: dict[str, object]) -> dict[str, object]:
         """Looks at the disk now."""

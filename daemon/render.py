@@ -32,6 +32,7 @@ _STATES: dict[str, Style] = {
     "off": "dim",
 }
 _PROBLEMS_SHOWN = 10
+_NAME_SHOWN = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +100,8 @@ def _hit_lines(hit: Mapping[str, object]) -> Iterator[Line]:
     for line in printable(hit.get("text", ""), one_line=False).split("\n"):
         yield (Span(line, "strong"),)
     yield (Span(" · ".join(_facts_about(hit)), "dim"),)
+    if path := _texts(hit.get("path")):
+        yield (Span(f"by way of: {' → '.join(path)}", "dim"),)
     if hit.get("superseded_by"):
         yield (Span(f"superseded by {printable(hit['superseded_by'])}", "busy"),)
     if conflicts := _texts(hit.get("conflicts_with")):
@@ -145,7 +148,7 @@ def _date_of(hit: Mapping[str, object]) -> str:
 
 _SHOWN_ABOVE = frozenset(
     {"text", "context", "category", "relevance", "source", "dates", "anchor", "kind"}
-    | {"superseded_by", "conflicts_with"}
+    | {"superseded_by", "conflicts_with", "path"}
 )
 
 
@@ -212,6 +215,40 @@ def _scalar(value: object) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     return printable(value, one_line=False)
+
+
+# ---------------------------------------------------------------- the graph
+
+
+def related_lines(result: Mapping[str, object]) -> Iterator[Line]:
+    """The nodes, nearest first, each with the links that lead to it from those above."""
+    nodes = _rows(result.get("nodes"))
+    names = {str(node.get("id")): _node_name(node) for node in nodes}
+    placed: set[str] = set()
+    for node in nodes:
+        node_id = str(node.get("id"))
+        yield (Span(names[node_id], "strong"), Span(f"  {printable(node_id)}", "dim"))
+        for link in _rows(result.get("links")):
+            one, other = str(link.get("from")), str(link.get("to"))
+            if node_id in (one, other) and placed & {one, other}:
+                words = printable(link.get("type", "")).replace("_", " ")
+                yield (Span(f"  {names.get(one, one)} – {words} → {names.get(other, other)}"),)
+        placed.add(node_id)
+
+
+def _node_name(node: Mapping[str, object]) -> str:
+    name = printable(node.get("name", ""))
+    return name if len(name) <= _NAME_SHOWN else f"{name[: _NAME_SHOWN - 1]}…"
+
+
+def rebuilt_lines(result: Mapping[str, object]) -> Iterator[Line]:
+    """What a rebuild of the graph looked at, and how much it set right."""
+    looked = ", ".join(f"{result.get(name, 0)} {name}" for name in ("facts", "notes", "links"))
+    changed = result.get("changed", 0)
+    yield (
+        Span(f"looked at {looked}; "),
+        Span("all as it was" if not changed else f"{changed} set right"),
+    )
 
 
 # ---------------------------------------------------------------- status

@@ -173,6 +173,34 @@ class GetParams(Params):
     lines_around: Annotated[int, Field(ge=0)] = 0
 
 
+class RelatedParams(Params):
+    """What `related` takes: an anchor or the name of an entity."""
+
+    method = "related"
+
+    anchor: Annotated[str | None, Field(min_length=1, max_length=_MAX_ITEM_CHARACTERS)] = None
+    entity: Annotated[str | None, Field(min_length=1, max_length=_MAX_ITEM_CHARACTERS)] = None
+    hops: Annotated[int, Field(ge=1, le=3)] = 1
+    limit: Annotated[int, Field(ge=1, le=200)] = 20
+
+    @classmethod
+    def parse(cls, params: Mapping[str, object]) -> Self:
+        """As every `parse`; one of `anchor` and `entity` is needed, and not both."""
+        found = super().parse(params)
+        if (found.anchor is None) == (found.entity is None):
+            raise InvalidParams(
+                "`related` needs `anchor` or `entity`, and not both.",
+                hint="An anchor looks like fact:a3f1c0d2; an entity is a name.",
+            )
+        return found
+
+
+class RebuildGraphParams(Params):
+    """`rebuild_graph` takes none."""
+
+    method = "rebuild_graph"
+
+
 class SyncParams(Params):
     """What `sync` takes."""
 
