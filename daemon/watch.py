@@ -44,7 +44,7 @@ from watchdog.observers.inotify_c import (
 
 from daemon.limits import LIMIT_ERRORS, reached_limit
 from ingest.disk import RootIdentity, is_valid_name
-from ingest.ignore import IgnoreRules
+from ingest.ignore import NOTE_SUFFIXES, IgnoreRules
 from ingest.walk import root_identity
 
 # Without opened, closed-unwritten and modified-folder events: reading must not wake us, and what
@@ -252,8 +252,8 @@ class _Running(FileSystemEventHandler):
             self._on_root_lost()
             return
         ends = [source, os.fsdecode(event.dest_path)] if event.dest_path else [source]
-        relative = (self._relative(path) for path in ends)
-        paths = {path: event.is_directory for path in relative if path is not None}
+        told = (self._relative(path, is_directory=event.is_directory) for path in ends)
+        paths = dict(one for one in told if one is not None)
         if paths:
             self._on_paths(paths)
 
@@ -284,14 +284,22 @@ class _Running(FileSystemEventHandler):
         else:
             self._refused[path] = _polling(error)
 
-    def _relative(self, path: str) -> str | None:
-        """A path below the root; None for others and for names that can't be a note's."""
+    def _relative(self, path: str, *, is_directory: bool) -> tuple[str, bool] | None:
+        """A path below the root and whether it is a folder; None for others and for what can't be a note.
+
+        A note whose name is not UTF-8 is never read, but told of: its folder stands for it.
+        """
         if path == self._top:
-            return ""
+            return "", True
         prefix = self._top.rstrip("/") + "/"
-        if not path.startswith(prefix) or not is_valid_name(path):
+        if not path.startswith(prefix):
             return None
-        return path.removeprefix(prefix)
+        relative = path.removeprefix(prefix)
+        if is_valid_name(relative):
+            return relative, is_directory
+        folder, _, name = relative.rpartition("/")
+        may_be_note = is_valid_name(folder) and name.lower().endswith(NOTE_SUFFIXES)
+        return (folder, True) if may_be_note else None
 
 
 class _Inotify(InotifyFD):

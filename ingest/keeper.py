@@ -109,7 +109,7 @@ class RootKeeper:
         self._new_uid = new_uid
         self._rules: IgnoreRules | None = None
         self._unread: dict[str, str] = {}
-        self._skipped: tuple[tuple[str, str], ...] = ()
+        self._skipped: dict[str, str] = {}
         self._unlisted: tuple[str, ...] = ()
         self._empty_since: dict[str, float] = {}
         # How often taking a note failed, until it succeeds: it comes after all others, lest it keep them out.
@@ -155,7 +155,7 @@ class RootKeeper:
             hint=hint,
             held=len(plan.held),
             unreadable=(*unlisted, *sorted(self._unread.items())),
-            skipped=self._skipped,
+            skipped=tuple(self._skipped.items()),
         )
 
     def look(self, paths: frozenset[str] | None, *, full: bool = False) -> Iterator[Looked]:
@@ -191,7 +191,8 @@ class RootKeeper:
             return
         if paths is None:
             self._present = root.present
-            self._remember(plan, seen)
+            self._plan = plan
+        self._remember(seen)
         yield from self._move(plan)
         outdated = (
             path
@@ -278,11 +279,18 @@ class RootKeeper:
         elsewhere = (path for path in known if not scope.covers(path))
         return bool(plan.gone) and not all(os.path.lexists(self.path / path) for path in elsewhere)
 
-    def _remember(self, plan: Plan, seen: Walk) -> None:
-        self._plan = plan
-        self._unlisted = seen.unreadable
-        self._skipped = tuple((one.path_printable, one.reason) for one in seen.skipped)
-        self._unread = {path: why for path, why in self._unread.items() if path in seen.files}
+    def _remember(self, seen: Walk) -> None:
+        """What a walk met, in place of what was known of the part of the root that it covers."""
+        covers = seen.scope.covers
+        unlisted = [path for path in self._unlisted if not covers(path)]
+        skipped = {path: why for path, why in self._skipped.items() if not covers(path)}
+        self._unlisted = (*unlisted, *filter(covers, seen.unreadable))
+        self._skipped = skipped | {one.path_printable: one.reason for one in seen.skipped}
+        self._unread = {
+            path: why
+            for path, why in self._unread.items()
+            if path in seen.files or not covers(path)
+        }
 
     def _move(self, plan: Plan) -> Iterator[Looked]:
         if not plan.moved:
@@ -358,10 +366,15 @@ class RootKeeper:
         paths = {note.note_id: path for path, note in self._known().items()}
         for note_id in plan.gone:
             path = paths.get(note_id)
-            if path is None or os.path.lexists(self.path / path):
+            if path is None or not self._is_gone(path):
                 continue
             self._forget(note_id)
             yield Looked(path=path, outcome="gone")
+
+    def _is_gone(self, path: str) -> bool:
+        """Whether a path is certainly no note now: not there, ignored, or no longer a file of its own."""
+        seen = walk(self.path, self.rules(), scope=Scope.of((path,)))
+        return seen.identity is not None and path not in seen.files and not seen.unreadable
 
     def _forget(self, note_id: NoteId) -> None:
         now_ms = int(self._now() * 1000)

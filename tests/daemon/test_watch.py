@@ -181,12 +181,16 @@ def test_a_change_of_rules_is_hinted_at_and_new_rules_count(
     assert heard_until_now(root, ears) == {".recallignore"}
 
 
-def test_names_that_are_not_utf8_are_survived(root: Path, ears: Ears, watch: Watch) -> None:
+def test_names_that_are_not_utf8_are_survived_and_a_notes_folder_stands_for_it(
+    root: Path, ears: Ears, watch: Watch
+) -> None:
+    (root / "deep").mkdir()
     watch.start()
-    (root / os.fsdecode(b"\xff.md")).touch()
-    (root / os.fsdecode(b"\xff.md")).rename(root / "Cafe\u0301.md")
+    (root / os.fsdecode(b"deep/\xff.md")).touch()
+    (root / os.fsdecode(b"deep/\xff.md")).rename(root / "Cafe\u0301.md")
     (root / os.fsdecode(b"dir\xff")).mkdir()
-    assert heard_until_now(root, ears) == {"Cafe\u0301.md"}
+    (root / os.fsdecode(b"\xff.log")).touch()
+    assert heard_until_now(root, ears) == {"deep", "Cafe\u0301.md"}
     assert watch.check().state == "watching"
 
 

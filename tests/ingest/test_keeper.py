@@ -220,3 +220,49 @@ def test_note_that_fails_every_time_keeps_no_other_out(vault):
     with pytest.raises(ZeroDivisionError):
         vault.look()
     assert len(vault.facts()) == 3
+
+
+def test_note_that_is_ignored_from_now_on_leaves_nothing(vault):
+    vault.write("diary.md", "Pump one leaks oil.\n")
+    vault.write("plan/a.md", "Fan is loud.\n")
+    vault.write("b.md", "Disk is full.\n")
+    vault.look()
+    vault.write(".recallignore", "diary.md\nplan/\n")
+    assert outcomes(vault.look(".recallignore")) == {"diary.md": "gone", "plan/a.md": "gone"}
+    assert vault.facts() == {"Disk is full."}
+    (vault.path / ".recallignore").unlink()
+    assert set(outcomes(vault.look(".recallignore"))) == {"diary.md", "plan/a.md"}
+
+
+@pytest.mark.parametrize("instead", ["link", "folder", "pipe"])
+def test_note_whose_name_now_leads_to_something_else_leaves_nothing(vault, tmp_path, instead):
+    path = vault.write("a.md", "Pump one leaks oil.\n")
+    vault.write("b.md", "Disk is full.\n")
+    vault.look()
+    path.unlink()
+    if instead == "link":
+        (tmp_path / "outside.md").write_text("Pump one leaks oil.\n")
+        path.symlink_to(tmp_path / "outside.md")
+    elif instead == "folder":
+        path.mkdir()
+    else:
+        os.mkfifo(path)
+    assert outcomes(vault.look("a.md")) == {"a.md": "gone"}
+    assert vault.facts() == {"Disk is full."}
+
+
+def test_look_at_a_part_tells_what_it_met_there_and_forgets_what_is_gone(vault, tmp_path):
+    vault.write("b.md", "Disk is full.\n")
+    (vault.path / "c.md").symlink_to(tmp_path / "nowhere")
+    vault.look()
+    (vault.path / "a.md").symlink_to("b.md")
+    vault.write("big.md", "Fan is loud. " * 100_000)
+    vault.look("a.md", "big.md")
+    report = vault.keeper.report()
+    assert set(report.skipped) == {("a.md", "link_inside"), ("c.md", "link_dead")}
+    assert [path for path, _ in report.unreadable] == ["big.md"]
+    (vault.path / "a.md").unlink()
+    (vault.path / "big.md").unlink()
+    vault.look("a.md", "big.md")
+    report = vault.keeper.report()
+    assert (report.skipped, report.unreadable) == ((("c.md", "link_dead"),), ())
