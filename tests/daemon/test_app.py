@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from daemon.app import DATABASE_NAME, build
+from daemon.app import DATABASE_NAME, build, load_embedder
 from recalld.errors import NotRunning, Stopping, StoreDamaged
 from recalld.models.embedder import Matrix
+from recalld.models.server_embedder import ServerEmbedder
 from recalld.settings import Settings, load_settings
+from tests.fake_ollama import FakeOllama, Listed, Step
 from tests.fakes import Loader, WordEmbedder
 from tests.running import RunningDaemon
 
@@ -203,3 +205,45 @@ def test_nobody_answers_after_the_stop(tmp_path):
         path = daemon.app.socket_path()
     with pytest.raises(NotRunning), Client(path, timeout_s=1) as client:
         client.call("ping", {})
+
+
+# ---------------------------------------------------------------- an embedding model at a server
+
+
+def at_server(tmp_path: Path, url: str) -> Settings:
+    (tmp_path / "v").mkdir(exist_ok=True)
+    return settings(tmp_path, [tmp_path / "v"], embedding__provider="ollama", embedding__host=url)
+
+
+def test_embedding_model_of_the_settings_is_the_one_at_the_server(tmp_path):
+    with FakeOllama(models=[Listed(name="bge-m3:latest")]) as fake:
+        embedder, model = load_embedder(at_server(tmp_path, fake.url))
+        assert isinstance(embedder, ServerEmbedder)
+        assert (model.state, model.space) == ("ok", embedder.space)
+        embedder.close()
+
+
+def test_embedding_server_that_is_not_there_leaves_keywords_and_says_so(tmp_path):
+    with FakeOllama() as gone:
+        url = gone.url
+    embedder, model = load_embedder(at_server(tmp_path, url))
+    assert (embedder, model.state) == (None, "down")
+    assert "`ollama serve`" in model.hint
+    assert "restart recalld" in model.hint
+
+
+@pytest.mark.slow
+def test_daemon_stops_in_time_while_the_embedding_server_hangs(tmp_path):
+    with FakeOllama(models=[Listed(name="bge-m3:latest")]) as fake:
+        fake.script.extend([Step(), Step(how="hang")])
+        (tmp_path / "v").mkdir()
+        (tmp_path / "v" / "a.md").write_text("The database listens on port 5432.\n")
+        app = build(at_server(tmp_path, fake.url), inherited=None)
+        app.start()
+        try:
+            assert fake.hanging.wait(20)
+        finally:
+            begun = time.monotonic()
+            app.stop()
+        assert time.monotonic() - begun < 5
+        assert fake.left.is_set()
