@@ -1,7 +1,8 @@
 """What the graph's walks ask of the store: names, edges and passages, each with a cap that is applied first.
 
 A thing is an entity or a note; a note and the entity of its name are two rows and one thing to a reader. It knows which
-rows touch, not what a path is worth. Names, facts and notes outside `within` take no part.
+rows touch, not what a path is worth. Names, facts and notes outside `within` take no part; its bindings stand beside
+ours in one statement, so ours begin with `walk_`.
 """
 
 from __future__ import annotations
@@ -60,17 +61,17 @@ class Within:
         return dict(self.allowed.bindings) if self.allowed else {}
 
     def of_fact(self, fact: str) -> str:
-        """As SQL: whether the fact with this id may be used."""
+        """As SQL: whether the fact in this column, named with its table, may be used."""
         sure = "" if self.superseded else f" AND {_current(fact)}"
         if self.allowed is None:
             return f"1{sure}"
         return (
-            f"EXISTS (SELECT 1 FROM fact_source WHERE fact_source.fact_id = {fact}"
-            f" AND fact_source.passage_id IN ({self.allowed.sql})){sure}"
+            f"EXISTS (SELECT 1 FROM fact_source AS stands WHERE stands.fact_id = {fact}"
+            f" AND stands.passage_id IN ({self.allowed.sql})){sure}"
         )
 
     def of_note(self, note: str) -> str:
-        """As SQL: whether the note with this id may be used."""
+        """As SQL: whether the note in this column may be used."""
         if self.allowed is None:
             return "1"
         return (
@@ -92,17 +93,17 @@ def things_named(
 ) -> dict[str, list[Thing]]:
     """The entities and notes that go by each of these folded names."""
     found: dict[str, list[Thing]] = {}
-    bindings = {"keys": json.dumps(list(keys), ensure_ascii=False), **within.bindings}
+    bindings = {"walk_keys": json.dumps(list(keys), ensure_ascii=False), **within.bindings}
     entities = execute(
         connection,
-        "SELECT key, id FROM entity WHERE key IN (SELECT value FROM json_each(:keys))",
+        "SELECT key, id FROM entity WHERE key IN (SELECT value FROM json_each(:walk_keys))",
         bindings,
     )
     for key, row_id in entities:
         found.setdefault(key, []).append(Thing("entity", row_id))
     notes = execute(
         connection,
-        "SELECT key, note_id FROM alias WHERE key IN (SELECT value FROM json_each(:keys))"
+        "SELECT key, note_id FROM alias WHERE key IN (SELECT value FROM json_each(:walk_keys))"
         f" AND {_few_namesakes('alias.key')} AND {within.of_note('note_id')}",
         bindings,
     )
@@ -124,15 +125,15 @@ def namesakes(
     """Which notes are what these entities are, and the other way round."""
     rows = execute(
         connection,
-        "SELECT 'entity', entity.id, 'note', note_id FROM json_each(:entities)"
+        "SELECT 'entity', entity.id, 'note', note_id FROM json_each(:walk_entities)"
         " JOIN entity ON entity.id = value JOIN alias ON alias.key = entity.key"
         f" WHERE {_few_namesakes('alias.key')} AND {within.of_note('note_id')}"
-        " UNION ALL SELECT 'note', note_id, 'entity', entity.id FROM json_each(:notes)"
+        " UNION ALL SELECT 'note', note_id, 'entity', entity.id FROM json_each(:walk_notes)"
         " JOIN alias ON note_id = value JOIN entity ON entity.key = alias.key"
         f" WHERE {_few_namesakes('alias.key')}",
         {
-            "entities": _ids(things, "entity"),
-            "notes": _ids(things, "note"),
+            "walk_entities": _ids(things, "entity"),
+            "walk_notes": _ids(things, "note"),
             **within.bindings,
         },
     )
@@ -143,10 +144,10 @@ def thing_names(connection: Connection, things: Collection[Thing]) -> dict[Thing
     """How each thing is called; those that are gone are left out."""
     rows = execute(
         connection,
-        "SELECT 'entity', entity.id, name FROM json_each(:entities)"
+        "SELECT 'entity', entity.id, name FROM json_each(:walk_entities)"
         " JOIN entity ON entity.id = value UNION ALL"
-        " SELECT 'note', note.id, title FROM json_each(:notes) JOIN note ON note.id = value",
-        {"entities": _ids(things, "entity"), "notes": _ids(things, "note")},
+        " SELECT 'note', note.id, title FROM json_each(:walk_notes) JOIN note ON note.id = value",
+        {"walk_entities": _ids(things, "entity"), "walk_notes": _ids(things, "note")},
     )
     return {Thing(row[0], row[1]): row[2] for row in rows}
 
@@ -156,12 +157,12 @@ def degrees(connection: Connection, things: Collection[Thing]) -> dict[Thing, in
     rows = execute(
         connection,
         "SELECT 'entity', value, (SELECT count(*) FROM (SELECT 1 FROM mention"
-        " WHERE entity_id = value LIMIT :cap)) FROM json_each(:entities) UNION ALL"
+        " WHERE entity_id = value LIMIT :cap)) FROM json_each(:walk_entities) UNION ALL"
         " SELECT 'note', value, (SELECT count(*) FROM (SELECT 1 FROM note_link"
-        " WHERE from_note = value OR to_note = value LIMIT :cap)) FROM json_each(:notes)",
+        " WHERE from_note = value OR to_note = value LIMIT :cap)) FROM json_each(:walk_notes)",
         {
-            "entities": _ids(things, "entity"),
-            "notes": _ids(things, "note"),
+            "walk_entities": _ids(things, "entity"),
+            "walk_notes": _ids(things, "note"),
             "cap": HUB + 1,
         },
     )
@@ -169,15 +170,15 @@ def degrees(connection: Connection, things: Collection[Thing]) -> dict[Thing, in
 
 
 def _newest(table: str, column: str, within: Within) -> str:
-    """As SQL: rows (entity, fact) with the newest facts that name each of :entities in this column.
+    """As SQL: rows (entity, fact) with the newest facts that name each of :walk_entities in this column.
 
     Among many only those stored last are looked at: a hub has more facts than a walk has time.
     """
     return (
-        "SELECT each.value AS entity, found.value AS fact FROM json_each(:entities) AS each,"
+        "SELECT each.value AS entity, found.value AS fact FROM json_each(:walk_entities) AS each,"
         " json_each((SELECT json_group_array(fact_id) FROM (SELECT last.fact_id FROM"
         f" (SELECT fact_id FROM {table} WHERE {column} = each.value"
-        f" AND {within.of_fact('fact_id')} ORDER BY fact_id DESC LIMIT {HUB}) AS last"
+        f" AND {within.of_fact(f'{table}.fact_id')} ORDER BY fact_id DESC LIMIT {HUB}) AS last"
         " JOIN fact ON fact.id = last.fact_id ORDER BY stated_on DESC, fact.id DESC"
         f" LIMIT {FAN_OUT}))) AS found"
     )
@@ -185,7 +186,7 @@ def _newest(table: str, column: str, within: Within) -> str:
 
 def relation_edges(connection: Connection, things: Collection[Thing], within: Within) -> list[Edge]:
     """The relations of entities, in both directions, by their newest facts."""
-    bindings = {"entities": _ids(things, "entity"), **within.bindings}
+    bindings = {"walk_entities": _ids(things, "entity"), **within.bindings}
     found = []
     for mine, other, forward in (("subject", "object", True), ("object", "subject", False)):
         rows = execute(
@@ -216,16 +217,16 @@ def mention_edges(connection: Connection, things: Collection[Thing], within: Wit
         connection,
         f"WITH near AS ({_newest('mention', 'entity_id', within)}) SELECT entity, entity_id, fact"
         " FROM near CROSS JOIN mention ON mention.fact_id = fact AND +entity_id <> entity",
-        {"entities": _ids(things, "entity"), **within.bindings},
+        {"walk_entities": _ids(things, "entity"), **within.bindings},
     )
     notes = execute(
         connection,
-        "SELECT DISTINCT each.value, entity_id, found.value FROM json_each(:notes) AS each,"
+        "SELECT DISTINCT each.value, entity_id, found.value FROM json_each(:walk_notes) AS each,"
         " json_each((SELECT json_group_array(fact_id) FROM (SELECT fact_id FROM passage"
         " JOIN fact_source ON passage_id = passage.id WHERE note_id = each.value"
-        f" AND {within.of_fact('fact_id')} ORDER BY position LIMIT {FAN_OUT}))) AS found"
+        f" AND {within.of_fact('fact_source.fact_id')} ORDER BY position LIMIT {FAN_OUT}))) AS found"
         " JOIN mention ON mention.fact_id = found.value",
-        {"notes": _ids(things, "note"), **within.bindings},
+        {"walk_notes": _ids(things, "note"), **within.bindings},
     )
     return [
         *(_mention(Thing("entity", row[0]), row[1], row[2]) for row in entities),
@@ -245,12 +246,12 @@ def link_edges(connection: Connection, things: Collection[Thing], within: Within
     for mine, other, forward in (("from_note", "to_note", True), ("to_note", "from_note", False)):
         rows = execute(
             connection,
-            "SELECT each.value, found.value FROM json_each(:notes) AS each,"
+            "SELECT each.value, found.value FROM json_each(:walk_notes) AS each,"
             f" json_each((SELECT json_group_array({other}) FROM (SELECT {other}"
             f" FROM note_link WHERE {mine} = each.value AND {other} IS NOT NULL"
             f" AND {other} <> each.value AND {within.of_note(other)}"
             f" GROUP BY {other} ORDER BY max(id) DESC LIMIT {FAN_OUT}))) AS found",
-            {"notes": _ids(things, "note"), **within.bindings},
+            {"walk_notes": _ids(things, "note"), **within.bindings},
         )
         found |= {(row[0], row[1], forward): None for row in rows}
     return [
@@ -268,17 +269,17 @@ def passages_of_things(
     inside = f" AND passage_id IN ({within.allowed.sql})" if within.allowed else ""
     entities = execute(
         connection,
-        f"WITH near AS ({near}) SELECT entity, passage_id FROM near"
+        f"WITH near AS ({near}) SELECT DISTINCT entity, passage_id FROM near"
         f" JOIN fact_source ON fact_id = fact{inside}",
-        {"entities": _ids(things, "entity"), **within.bindings},
+        {"walk_entities": _ids(things, "entity"), **within.bindings},
     )
     inside = f" AND passage.id IN ({within.allowed.sql})" if within.allowed else ""
     notes = execute(
         connection,
-        "SELECT each.value, found.value FROM json_each(:notes) AS each,"
+        "SELECT each.value, found.value FROM json_each(:walk_notes) AS each,"
         " json_each((SELECT json_group_array(id) FROM (SELECT passage.id FROM passage"
         f" WHERE note_id = each.value{inside} ORDER BY position LIMIT {FAN_OUT}))) AS found",
-        {"notes": _ids(things, "note"), **within.bindings},
+        {"walk_notes": _ids(things, "note"), **within.bindings},
     )
     return [
         *((Thing("entity", row[0]), PassageId(row[1])) for row in entities),
@@ -293,15 +294,15 @@ def facts_of_things(
     entities = execute(
         connection,
         _newest("mention", "entity_id", within),
-        {"entities": _ids(things, "entity"), **within.bindings},
+        {"walk_entities": _ids(things, "entity"), **within.bindings},
     )
     notes = execute(
         connection,
-        "SELECT DISTINCT each.value, found.value FROM json_each(:notes) AS each,"
+        "SELECT DISTINCT each.value, found.value FROM json_each(:walk_notes) AS each,"
         " json_each((SELECT json_group_array(fact_id) FROM (SELECT fact_id FROM passage"
         " JOIN fact_source ON passage_id = passage.id WHERE note_id = each.value"
-        f" AND {within.of_fact('fact_id')} ORDER BY position LIMIT {FAN_OUT}))) AS found",
-        {"notes": _ids(things, "note"), **within.bindings},
+        f" AND {within.of_fact('fact_source.fact_id')} ORDER BY position LIMIT {FAN_OUT}))) AS found",
+        {"walk_notes": _ids(things, "note"), **within.bindings},
     )
     return [
         *((Thing("entity", row[0]), FactId(row[1])) for row in entities),

@@ -57,6 +57,7 @@ TABLES = {
     " JOIN passage ON passage.id = fact_source.passage_id JOIN note ON note.id = note_id",
     # Not how the name is written: each spelling of it is right.
     "entities": "SELECT key FROM entity",
+    "names": "SELECT key, path, shown, origin FROM alias JOIN note ON note.id = note_id",
     "mentions": "SELECT fact.uid, key FROM mention JOIN fact ON fact.id = fact_id"
     " JOIN entity ON entity.id = entity_id",
     "relations": "SELECT fact.uid, s.key, predicate, o.key FROM relation"
@@ -149,6 +150,7 @@ HEADS = (
     "",
     "---\ntitle: Named\ndate: 2026-02-01\ntags: [x, Y]\n---\n",
     "---\ntitle: 2026-02-03\n---\n",
+    "---\naliases: [Alpha, a]\nauthor: '[[b]]'\n---\n",
     "---\ntitle: [broken\n---\n",
 )
 

@@ -30,7 +30,9 @@ def test_parts_add_up_and_name_every_number():
         "total": parts.total,
     }
     added = sum(n for name, n in named.items() if name.startswith("prior."))
-    assert parts.total == pytest.approx(named["fused"] + named["neighbour"] + named["graph"] + added)
+    assert parts.total == pytest.approx(
+        named["fused"] + named["neighbour"] + named["graph"] + added
+    )
 
 
 def test_no_priors_leave_the_fused_score():
