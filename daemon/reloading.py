@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from pydantic import BaseModel
-
 from recalld.settings import RootSettings, Settings
 
 # Keys, or whole tables, that are taken while running.
@@ -41,10 +39,11 @@ def difference(old: Settings, new: Settings) -> Difference:
     )
 
 
-def _differing(old: BaseModel, new: BaseModel, above: str) -> Iterator[str]:
-    for name in type(old).model_fields:
-        before, after = getattr(old, name), getattr(new, name)
-        if isinstance(before, BaseModel):
+def _differing(old: object, new: object, above: str) -> Iterator[str]:
+    for name, before in vars(old).items():
+        after = getattr(new, name)
+        # A table of settings; everything else is a plain value.
+        if hasattr(type(before), "model_fields"):
             yield from _differing(before, after, f"{above}{name}.")
         elif before != after:
             yield above + name
