@@ -7,7 +7,7 @@ its sentence, with the parents of a list item before it; nothing is reworded.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import cache
 from itertools import pairwise
@@ -18,6 +18,7 @@ from ingest.entities import find_entities, is_title, link_labels
 from ingest.passages import Sentence, StatementDraft, leans
 from ingest.relations import cell_relation, field_relations, find_relations
 from ingest.sentences import count_cjk, split_sentences
+from ingest.wording import modality_of, negation
 from recalld.records import ExtractedFact, Lines, Relation
 from retrieval.words import stop_words
 
@@ -114,6 +115,7 @@ _ANTECEDENT = re.compile(
     r"|dem|ein|eine|einen|le|la|les|un|une))\s+\w|\b[A-Za-z]\w+s\b(?<!ss)"
 )
 _DEFINITE = re.compile(r"(?:the|de|het|der|die|das|le|la|les)\s", re.IGNORECASE)
+_TURNING = frozenset({"conditional", "former"})
 _MARKED_TASK = re.compile(r"\[.\] ")
 
 
@@ -128,15 +130,33 @@ class NoteContext:
 
 
 def find_facts(
-    draft: StatementDraft, context: NoteContext, *, led_in: bool = False
+    draft: StatementDraft, context: NoteContext, *, lead_in: str = ""
 ) -> tuple[ExtractedFact, ...]:
     """The facts of a statement in order; none where it states nothing.
+
+    Below `Never do these:` or `If the disk is full:` an item by itself would say what the note does not: there
+    each fact begins with the lead-in, and claims no relation.
 
     Args:
         draft: The statement.
         context: What the note lends it.
-        led_in: Whether a sentence before its block says what the block's facts are about.
+        lead_in: The sentence before its block that says what the block's facts are about, or "".
     """
+    if not turns(lead_in):
+        return _facts_of(draft, context, draft.prefix, led_in=bool(lead_in))
+    found = _facts_of(draft, context, lead_in + draft.prefix, led_in=True)
+    return tuple(replace(fact, text=f"{lead_in} {fact.text}", relations=()) for fact in found)
+
+
+def turns(lead_in: str) -> bool:
+    """Whether what follows a lead-in is not so by itself: denied, conditional, or so no more."""
+    return negation().holds(lead_in) or not _TURNING.isdisjoint(modality_of(lead_in))
+
+
+def _facts_of(
+    draft: StatementDraft, context: NoteContext, above: str, *, led_in: bool
+) -> tuple[ExtractedFact, ...]:
+    """The same without the lead-in; the words of `above` count as the statement's own."""
     if draft.unit.kind == "row":
         return _row_facts(draft, context)
     if draft.unit.kind == "field":
@@ -146,7 +166,7 @@ def find_facts(
     telling = [
         s
         for s in draft.sentences
-        if states_something(s.text, of=draft.prefix) and not _ONLY_LINK.fullmatch(s.source.strip())
+        if states_something(s.text, of=above) and not _ONLY_LINK.fullmatch(s.source.strip())
     ]
     if not telling:
         return ()

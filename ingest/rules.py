@@ -1,6 +1,7 @@
 """The rules extractor: what a parsed note says, without any model.
 
-It only copies: every word of a fact stands in its block. It knows no store, model or clock.
+It only copies: every word of a fact stands in its block, or in the lead-in that turns what the
+block says. It knows no store, model or clock.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from recalld.records import (
     ParsedNote,
 )
 
-RULES_VERSION = "rules@1"
+RULES_VERSION = "rules@2"
 
 _LED_IN = (
     BlockKind.LIST_ITEM,
@@ -67,7 +68,7 @@ def extract_note(
                         ExtractedStatement(
                             text=draft.text,
                             lines=draft.lines,
-                            facts=find_facts(draft, context, led_in=bool(lead_in)),
+                            facts=find_facts(draft, context, lead_in=lead_in),
                         )
                         for draft in passage.statements
                     ),

@@ -14,6 +14,7 @@ from typing import Literal
 
 from ingest.front_matter import SIZE_LIMIT_BYTES
 from ingest.markup import split_lines, squeeze, strip_markup, visible_text
+from ingest.wording import negation
 from recalld.records import Block, BlockKind
 
 UnitKind = Literal["prose", "item", "row", "code", "field", "heading"]
@@ -105,11 +106,13 @@ def find_units(block: Block, source: str) -> tuple[Unit, ...]:
 
 
 def shorten(text: str, length: int = _PARENT_LENGTH) -> str:
-    """The text, cut at a word border so that it is at most `length` characters."""
+    """The text, cut at a word border to about `length` characters and `…`; whole where a negation would be lost."""
     if len(text) <= length:
         return text
     cut = text[:length]
-    return cut.rsplit(" ", 1)[0] if " " in cut else cut
+    cut = cut.rsplit(" ", 1)[0] if " " in cut else cut
+    denies = negation()
+    return text if denies.count(text) > denies.count(cut) else cut.rstrip(" ,;") + "…"
 
 
 class _Scan:
@@ -196,7 +199,7 @@ class _Scan:
         text = self._told(pieces[-1])
         if len(text) > _PARENT_LENGTH and text.endswith((":", "：")):
             text = re.split(r"(?<=[.!?。！？])\s*", text)[-1] or text
-            text = text if len(text) <= _PARENT_LENGTH else shorten(text) + ":"
+            text = text if len(text) <= _PARENT_LENGTH else shorten(text).removesuffix(":") + ":"
         self._open[-1] = (self._open[-1][0], shorten(text))
 
     def _told(self, span: tuple[int, int]) -> str:

@@ -12,14 +12,14 @@ CONTEXT = NoteContext(note_date=date(2026, 3, 10), names=frozenset({"Postgres", 
 
 
 def facts(
-    text: str, kind: BlockKind = BlockKind.PARAGRAPH, *, led_in: bool = False
+    text: str, kind: BlockKind = BlockKind.PARAGRAPH, *, lead_in: str = ""
 ) -> list[ExtractedFact]:
     block = Block(kind=kind, lines=Lines(first=1, last=1), raw=text, text=text)
     return [
         fact
         for passage in split_block(block)
         for draft in passage.statements
-        for fact in find_facts(draft, CONTEXT, led_in=led_in)
+        for fact in find_facts(draft, CONTEXT, lead_in=lead_in)
     ]
 
 
@@ -142,7 +142,51 @@ def test_what_needs_its_note_does_not_stand_alone(text):
 def test_a_list_item_under_a_lead_in_does_not_stand_alone():
     item = "- Copper conducts electricity better than iron.\n"
     assert facts(item, BlockKind.LIST_ITEM)[0].stands_alone
-    assert not facts(item, BlockKind.LIST_ITEM, led_in=True)[0].stands_alone
+    assert not facts(item, BlockKind.LIST_ITEM, lead_in="Of metals:")[0].stands_alone
+
+
+@pytest.mark.parametrize(
+    ("lead_in", "item"),
+    [
+        ("Do not do any of these:", "delete the main database"),
+        ("Never share the token with:", "interns"),
+        ("If the disk is full:", "Delete the old logs."),
+        ("We used to run:", "Redis on host alpha"),
+        ("Doe dit nooit:", "de ketel zelf openen"),
+        ("不要这样做：", "直接安装最新版本。"),
+        ("Diese Dienste laufen nicht mehr:", "Postgres auf Host alpha"),
+    ],
+)
+def test_what_a_lead_in_turns_is_never_told_without_it(lead_in, item):
+    (fact,) = facts(f"- {item}\n", BlockKind.LIST_ITEM, lead_in=lead_in)
+    assert fact.text == f"{lead_in} {item}"
+    assert not fact.relations
+    assert not fact.stands_alone
+
+
+def test_a_table_below_a_denying_lead_in_says_so_in_each_cell():
+    found = facts(
+        "| host | port |\n|---|---|\n| db1 | 5432 |\n",
+        BlockKind.TABLE,
+        lead_in="These are not open:",
+    )
+    assert [fact.text for fact in found] == ["These are not open: db1 – port: 5432"]
+
+
+def test_a_plain_lead_in_stays_beside_its_facts():
+    (fact,) = facts("- old bread in a bag\n", BlockKind.LIST_ITEM, lead_in="We keep:")
+    assert fact.text == "old bread in a bag"
+
+
+def test_a_long_parent_is_cut_visibly_and_keeps_what_it_denies():
+    long = "The following steps of the yearly migration of our servers to the new rack in Utrecht"
+    cut, whole = (
+        facts(f"- {long}{end}\n  - disk is copied\n", BlockKind.LIST_ITEM)[-1].text
+        for end in (" are listed here for all", " are no good, and must never be done")
+    )
+    assert cut.endswith("… › disk is copied")
+    assert len(cut) < len(long) + 20
+    assert "must never be done › disk is copied" in whole
 
 
 def test_an_item_with_parents_stands_alone():

@@ -52,7 +52,7 @@ def test_the_last_paragraph_of_an_item_announces_the_list_below_it():
 def test_a_long_parent_is_shortened():
     text = "- " + "very " * 40 + "long\n  - child\n"
     (_, child) = texts(BlockKind.LIST_ITEM, text)
-    assert child.endswith("very › child")
+    assert child.endswith("very… › child")
     assert len(child) <= 80 + len(" › child")
 
 

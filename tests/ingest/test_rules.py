@@ -52,6 +52,7 @@ def check(found: tuple[ExtractedBlock, ...]) -> None:
                 squeeze(strip_markup(visible_text(block.text)).text),
                 visible_text(block.text),
                 *block.heading_path,
+                extracted.lead_in,
             )
         )
         if block.kind not in (BlockKind.FRONT_MATTER, BlockKind.HTML, BlockKind.HEADING):
@@ -83,7 +84,7 @@ def check(found: tuple[ExtractedBlock, ...]) -> None:
 
 
 def test_the_version_names_the_rules():
-    assert RULES_VERSION == "rules@1"
+    assert RULES_VERSION == "rules@2"
 
 
 def test_there_is_one_result_a_block_in_order():

@@ -73,5 +73,5 @@ def test_indented_code_needs_no_fence():
 
 
 def test_shortening_cuts_at_a_word():
-    assert shorten("one two three", 9) == "one two"
-    assert shorten("x" * 100, 80) == "x" * 80
+    assert shorten("one two three", 9) == "one two…"
+    assert shorten("x" * 100, 80) == "x" * 80 + "…"
