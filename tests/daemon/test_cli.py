@@ -447,3 +447,37 @@ def test_completion_for_each_shell(place, shell):
     if done.returncode != 0 and "bash" in done.stderr.lower():
         pytest.skip("this bash is too old for click's completion")
     assert "_RECALLD_COMPLETE" in done.stdout
+
+
+# ---------------------------------------------------------------- the graph
+
+DRAWN = {
+    "nodes": [
+        {"id": "entity:vercel", "kind": "entity", "name": "Vercel"},
+        {"id": "entity:deploy", "kind": "entity", "name": "deploy \x1b[31m"},
+    ],
+    "links": [
+        {"from": "entity:deploy", "to": "entity:vercel", "type": "runs_on", "because": "fact:1234"}
+    ],
+}
+
+
+def test_related_takes_a_name_of_several_words_or_an_anchor(daemon):
+    answering(daemon, "related", DRAWN)
+    done = call("related", "deploy", "pipeline", "--hops", "2")
+    assert done.exit_code == 0
+    assert "deploy \ufffd[31m – runs on → Vercel" in done.output
+    assert call("related", "fact:a3f1c0d2", "-n", "5").exit_code == 0
+    assert daemon.requests == [
+        ("related", {"entity": "deploy pipeline", "hops": 2}),
+        ("related", {"anchor": "fact:a3f1c0d2", "limit": 5}),
+    ]
+    assert call("related", "x", "--hops", "4").exit_code == 2
+
+
+def test_a_rebuild_of_the_graph_tells_what_it_set_right(daemon):
+    result = {"facts": 7, "notes": 2, "links": 3, "changed": 0}
+    answering(daemon, "rebuild_graph", result)
+    assert "7 facts, 2 notes, 3 links; all as it was" in call("graph", "rebuild").output
+    answering(daemon, "rebuild_graph", {**result, "changed": 4})
+    assert "4 set right" in call("graph", "rebuild").output

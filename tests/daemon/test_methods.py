@@ -171,3 +171,33 @@ def test_many_clients_at_once_get_their_own_answers(daemon):
     for thread in threads:
         thread.join()
     assert wrong == []
+
+
+def test_related_draws_what_is_round_a_name_and_an_anchor(tmp_path):
+    with RunningDaemon(tmp_path) as daemon:
+        daemon.write("a.md", "The [[deploy pipeline]] runs on [[Vercel]].\n")
+        daemon.settle()
+        drawn = daemon.call("related", entity="vercel")
+        assert {node["kind"] for node in drawn["nodes"]} == {"entity", "fact"}
+        (fact,) = [node["id"] for node in drawn["nodes"] if node["kind"] == "fact"]
+        assert daemon.call("related", anchor=fact, hops=3, limit=2)["nodes"][0]["id"] == fact
+        for params in ({}, {"entity": "x", "anchor": fact}, {"entity": "vercel", "hops": 4}):
+            with pytest.raises(InvalidParams):
+                daemon.call("related", **params)
+        with pytest.raises(NotFound):
+            daemon.call("related", entity="nobody")
+
+
+def test_the_graph_is_rebuilt_and_a_hit_by_way_of_it_says_so(tmp_path):
+    with RunningDaemon(tmp_path) as daemon:
+        daemon.write("a.md", "The [[deploy pipeline]] runs on [[Vercel]].\n")
+        daemon.write("b.md", "All bills of [[Vercel]] come on Monday morning.\n")
+        daemon.settle()
+        assert daemon.call("rebuild_graph")["changed"] == 0
+        hits = {hit["text"]: hit for hit in daemon.recall("bills of the deploy pipeline")}
+        assert "path" not in hits["The deploy pipeline runs on Vercel."]
+        assert hits["All bills of Vercel come on Monday morning."]["path"] == [
+            "deploy pipeline",
+            "runs on",
+            "Vercel",
+        ]

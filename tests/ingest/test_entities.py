@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.entities import collect_names, find_entities, is_title
+from ingest.entities import collect_names, find_entities, is_title, link_labels, title_names
 
 
 def told(
@@ -64,3 +64,17 @@ def test_at_most_twelve_and_none_twice(text, names):
     found = find_entities(text, text, names | collect_names([text]))
     assert len(found) <= 12
     assert len({e.name.casefold() for e in found}) == len(found)
+
+
+def test_labels_are_what_links_show():
+    assert link_labels("[[sietske-bouma|Sietske]], [[b#part|B]], [[c]], `[[d|D]]`") == {
+        "sietske-bouma": "Sietske",
+        "b": "B",
+    }
+
+
+def test_a_short_title_with_a_capital_is_a_name():
+    assert title_names("Tidewater") == {"Tidewater"}
+    assert title_names("Port  of Harlingen") == {"Port of Harlingen"}
+    for no_name in ("", "restore", "How a tide is predicted", "Restore the database", "Monday"):
+        assert title_names(no_name) == frozenset(), no_name

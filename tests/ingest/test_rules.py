@@ -209,3 +209,23 @@ def test_extraction_is_quick():
     extract_note(note, note_date=None)
     # A tenth of what a quiet machine does: this catches quadratic time, not a busy neighbour.
     assert size / (time.process_time() - start) > 30_000
+
+
+def test_a_note_is_related_to_what_its_head_links_to_and_its_title_is_a_name():
+    text = (
+        "---\ntitle: Tidewater\nauthor: '[[Kevin Kelly]]'\nstatus: draft\n---\n"
+        "Tidewater runs on [[app1|the first machine]].\n"
+    )
+    told = {
+        (r.subject, r.predicate, r.object) for fact in facts(extract(text)) for r in fact.relations
+    }
+    assert told == {
+        ("Tidewater", "author", "Kevin Kelly"),
+        ("Tidewater", "runs_on", "app1"),
+    }
+
+
+def test_a_note_without_a_title_of_its_own_is_called_what_it_is_told():
+    note = parse_note("---\nauthor: '[[Kevin Kelly]]'\n---\n")
+    (fact,) = facts(extract_note(note, note_date=None, title="wired"))
+    assert [one.subject for one in fact.relations] == ["wired"]
