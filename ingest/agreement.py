@@ -17,8 +17,8 @@ from typing import Literal
 from rapidfuzz.distance import Levenshtein
 
 from ingest.claims import Side, predicates_in, signs_of, take_apart
-from ingest.wording import listed
 from recalld.records import DateInterval
+from retrieval.wording import listed
 
 VerdictKind = Literal["duplicate", "extends", "contradicts", "independent", "undecided"]
 

@@ -10,9 +10,10 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ingest.clauses import analyse
-from ingest.quantities import find_quantities
-from ingest.wording import (
+from retrieval.clauses import analyse
+from retrieval.quantities import find_quantities
+from retrieval.scripts import RUN, fold, units
+from retrieval.wording import (
     listed,
     modality_of,
     negation,
@@ -20,7 +21,6 @@ from ingest.wording import (
     updates,
     without_contractions,
 )
-from retrieval.scripts import RUN, fold, units
 
 _ARTICLES = frozenset(
     (

@@ -18,8 +18,8 @@ from ingest.entities import find_entities, is_title, link_labels
 from ingest.passages import Sentence, StatementDraft, leans
 from ingest.relations import cell_relation, field_relations, find_relations
 from ingest.sentences import count_cjk, split_sentences
-from ingest.wording import modality_of, negation
 from recalld.records import ExtractedFact, Lines, Relation
+from retrieval.wording import modality_of, negation
 from retrieval.words import stop_words
 
 # Of a fact with a mark (a category's word, a relation, a date, a column's head), and of one without.

@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from ingest.grounding import Grounded, ground
 from ingest.prompt import EXAMPLE_MARKERS, Piece
 from recalld.records import BlockId, Category, DateInterval, Entity, Relation
+from retrieval.grounding import Grounded, ground
 
 # More from one block is not extraction but a runaway.
 _MOST_FACTS = 40

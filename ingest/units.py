@@ -14,8 +14,8 @@ from typing import Literal
 
 from ingest.front_matter import SIZE_LIMIT_BYTES
 from ingest.markup import split_lines, squeeze, strip_markup, visible_text
-from ingest.wording import negation
 from recalld.records import Block, BlockKind
+from retrieval.wording import negation
 
 UnitKind = Literal["prose", "item", "row", "code", "field", "heading"]
 

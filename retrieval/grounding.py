@@ -12,11 +12,11 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import pairwise
 
-from ingest.clauses import Analysed, Token, analyse
-from ingest.drawing import QUOTED, SHORTEST_STEM, Case, judge_clauses, order_in, shared_prefix
-from ingest.refusals import Grounded, Refused
-from ingest.wording import listed, speech
+from retrieval.clauses import Analysed, Token, analyse
+from retrieval.drawing import QUOTED, SHORTEST_STEM, Case, judge_clauses, order_in, shared_prefix
+from retrieval.refusals import Grounded, Refused
 from retrieval.scripts import fold
+from retrieval.wording import listed, speech
 from retrieval.words import language_of
 
 __all__ = ["Grounded", "Refused", "ground"]

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from typing import Literal
 
-from ingest.clauses import Clause
-from ingest.wording import listed
+from retrieval.clauses import Clause
+from retrieval.wording import listed
 
 # What may stand before a pronoun that begins a clause, besides dates and function words.
 _OPENERS = frozenset(("since", "sinds", "seit", "depuis"))

@@ -11,11 +11,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from ingest.clauses import Analysed, Clause
-from ingest.references import fits, is_pointed_at, is_pronominal, lends, reference_of
-from ingest.refusals import Refused
-from ingest.swaps import is_swapped
-from ingest.wording import listed, modality_of, negation, speech
+from retrieval.clauses import Analysed, Clause
+from retrieval.references import fits, is_pointed_at, is_pronominal, lends, reference_of
+from retrieval.refusals import Refused
+from retrieval.swaps import is_swapped
+from retrieval.wording import listed, modality_of, negation, speech
 
 QUOTED = re.compile(r"[\"“”「『«].{4,}[\"“”」』»]")
 SHORTEST_STEM = 4

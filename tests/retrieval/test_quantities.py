@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.quantities import find_quantities
+from retrieval.quantities import find_quantities
 
 
 def keys(text):

@@ -15,9 +15,9 @@ from functools import cache, lru_cache
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
-from ingest.quantities import Quantity, find_quantities
-from ingest.wording import listed, negation, without_contractions
+from retrieval.quantities import Quantity, find_quantities
 from retrieval.scripts import RUN, fold, units
+from retrieval.wording import listed, negation, without_contractions
 from retrieval.words import Language, index_words, stop_words
 
 Kind = Literal["word", "name", "identifier", "run", "kana", "quantity"]

@@ -1,7 +1,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.clauses import analyse
+from retrieval.clauses import analyse
 
 
 def clauses(text):

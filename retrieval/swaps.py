@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from itertools import combinations, pairwise
 
-from ingest.clauses import Clause, Token
-from ingest.wording import listed
+from retrieval.clauses import Clause, Token
+from retrieval.wording import listed
 
 _LONGEST = 24
 _PARTICLE = re.compile("(?:さん|くん|ちゃん|さま)?(から|より|へ|に|は|が)")

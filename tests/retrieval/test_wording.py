@@ -1,6 +1,13 @@
 import pytest
 
-from ingest.wording import modality_of, negation, predicates, speech, updates, without_contractions
+from retrieval.wording import (
+    modality_of,
+    negation,
+    predicates,
+    speech,
+    updates,
+    without_contractions,
+)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.grounding import Grounded, Refused, ground
+from retrieval.grounding import Grounded, Refused, ground
 
 MARKERS = frozenset({"quibblefax", "zanzifer", "quillby"})
 BLOCKS = tomllib.loads((Path(__file__).parent / "grounding_cases.toml").read_text("utf-8"))["block"]

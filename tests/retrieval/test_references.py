@@ -1,7 +1,7 @@
 import pytest
 
-from ingest.clauses import analyse
-from ingest.references import is_pointed_at, is_pronominal, lends, reference_of
+from retrieval.clauses import analyse
+from retrieval.references import is_pointed_at, is_pronominal, lends, reference_of
 
 
 def clauses(text):

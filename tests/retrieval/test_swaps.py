@@ -1,7 +1,7 @@
 import pytest
 
-from ingest.clauses import analyse
-from ingest.swaps import is_swapped
+from retrieval.clauses import analyse
+from retrieval.swaps import is_swapped
 
 
 def swapped(one, other):
