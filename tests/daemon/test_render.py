@@ -38,6 +38,28 @@ def test_hit_is_heading_text_and_a_line_about_it():
     ]
 
 
+def test_the_way_by_which_the_graph_led_to_a_hit_is_shown():
+    hit = {**HIT, "path": ["deploy pipeline", "runs on", "Ver\x1bcel"]}
+    shown = text(render.recall_lines({**FOUND, "hits": [hit]}))
+    assert "by way of: deploy pipeline → runs on → Ver\ufffdcel" in shown
+
+
+def test_nodes_come_with_the_links_to_those_above():
+    drawn = {
+        "nodes": [
+            {"id": "entity:a", "kind": "entity", "name": "A"},
+            {"id": "fact:1", "kind": "fact", "name": "A" * 200},
+            {"id": "entity:b", "kind": "entity", "name": "B"},
+        ],
+        "links": [{"from": "entity:b", "to": "entity:a", "type": "runs_on", "because": "fact:1"}],
+    }
+    lines = text(render.related_lines(drawn)).split("\n")
+    assert lines[0] == "A  entity:a"
+    assert len(lines[1]) < 100
+    assert lines[2:] == ["B  entity:b", "  B – runs on → A"]
+    assert text(render.related_lines({})) == ""
+
+
 def test_disagreement_is_shown():
     hit = {**HIT, "superseded_by": "fact:b", "conflicts_with": ["fact:c", "fact:d"]}
     shown = text(render.recall_lines({**FOUND, "hits": [hit], "degraded": ["vectors"]}))

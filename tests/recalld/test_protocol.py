@@ -1,5 +1,6 @@
 import contextlib
 import json
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -11,7 +12,9 @@ from recalld.protocol import (
     ExplainParams,
     GetParams,
     PingParams,
+    RebuildGraphParams,
     RecallParams,
+    RelatedParams,
     StatusParams,
     SyncParams,
     hit_json,
@@ -163,6 +166,22 @@ def test_other_methods_take_their_parameters():
     assert SyncParams.parse({}) == SyncParams(
         paths=[], full=False, wait=False, confirm_deletions=[]
     )
+
+
+def test_related_takes_an_anchor_or_a_name():
+    RebuildGraphParams.parse({})
+    asked = RelatedParams.parse({"entity": "deploy pipeline"})
+    assert (asked.anchor, asked.entity, asked.hops, asked.limit) == (None, "deploy pipeline", 1, 20)
+    assert RelatedParams.parse({"anchor": "fact:a3f1c0d2", "hops": 3}).hops == 3
+    for params in ({}, {"anchor": "a", "entity": "b"}):
+        assert "`anchor` or `entity`" in mistake(params, RelatedParams).message
+    assert "hops" in mistake({"entity": "x", "hops": 4}, RelatedParams).message
+
+
+def test_a_hit_says_how_the_graph_led_to_it():
+    path = ("deploy pipeline", "runs on", "Ver\x1b[31mcel")
+    assert hit_json(replace(HIT, path=path))["path"] == ["deploy pipeline", "runs on", "Vercel"]
+    assert "path" not in hit_json(HIT)
 
 
 def test_explain_takes_a_recall_id_or_a_recall():

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recalld.records import NoteId, PassageId
-from retrieval.fusion import add_neighbours, fuse
+from retrieval.fusion import GRAPH_GAIN, add_graph, add_neighbours, fuse
 from retrieval.records import Candidate, Fused
 
 
@@ -199,3 +199,19 @@ def test_gain_is_never_negative_and_never_over_its_share(candidates):
     best = max((f.fused for f in fused.values()), default=0.0)
     for after in add_neighbours(fused, candidates).values():
         assert 0 <= after.neighbour <= max(0.0, 0.3 * best) + 1e-12
+
+
+def test_the_best_path_gains_in_full_and_others_by_their_share():
+    fused = {
+        PassageId(n): Fused(keyword_z=0, vector_z=0, fused=0.5, neighbour=0.1) for n in (1, 2, 3)
+    }
+    found = add_graph(fused, {PassageId(1): 0.5, PassageId(2): 0.125})
+    assert [found[PassageId(n)].graph for n in (1, 2, 3)] == [GRAPH_GAIN, GRAPH_GAIN / 4, 0.0]
+    assert found[PassageId(1)].score == pytest.approx(0.6 + GRAPH_GAIN)
+    assert add_graph(fused, {}) == fused
+
+
+@given(st.dictionaries(st.integers(1, 9).map(PassageId), st.floats(1e-9, 1)))
+def test_the_gain_of_the_graph_is_bounded(reached):
+    fused = {one: Fused(keyword_z=0, vector_z=0, fused=0) for one in reached}
+    assert all(0 < one.graph <= GRAPH_GAIN for one in add_graph(fused, reached).values())
