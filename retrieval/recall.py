@@ -59,8 +59,10 @@ from retrieval.ranked import Ranked, own_days
 from retrieval.records import Candidate, Fused, Parts, Priors, StatementEvidence
 from retrieval.words import tokens
 
-# Passages whose statements and facts are looked at; hits come from among them.
-POOL = 60
+# Passages whose statements and facts are looked at; hits come from among them. Priors move a passage
+# by less than what parts the best from those further down.
+LEAST_POOL = 30
+POOL_A_HIT = 3
 _REMEMBERED = 200
 
 
@@ -154,7 +156,9 @@ class Recall:
         )
         with self._database.reader() as connection:
             options = self._options
-            ranked, looked, evidence = self._rank(connection, query, found, limits, options)
+            ranked, looked, evidence = self._rank(
+                connection, query, found, limits, options, max(LEAST_POOL, POOL_A_HIT * limit)
+            )
             threshold = options.min_relevance if min_relevance is None else min_relevance
             kept = within(
                 _permitted(ranked, threshold, min_relevance), limit=limit, max_chars=max_chars
@@ -215,6 +219,7 @@ class Recall:
         found: Found,
         limits: RecallFilter,
         options: RecallOptions,
+        size: int,
     ) -> tuple[list[Ranked], _Looked, dict[StatementId, StatementEvidence]]:
         pool = candidates(connection, found, query)
         fused = fuse(pool)
@@ -222,11 +227,12 @@ class Recall:
             fused = add_neighbours(fused, pool)
         reached = found.graph.reached
         fused = add_graph(fused, {one: way.worth for one, way in reached.items() if one in fused})
-        best = sorted(pool, key=lambda one: (-fused[one.passage_id].score, one.passage_id))[:POOL]
+        best = sorted(pool, key=lambda one: (-fused[one.passage_id].score, one.passage_id))[:size]
         looked = _look(connection, query, best, limits)
         evidence = _evidence(query, looked, cosines(found, list(looked.passages)), reached)
         ranked = self._choose(query, looked, evidence, fused, limits, options)
-        ranked = [replace(one, path=_path(one, reached)) for one in ranked]
+        if reached:
+            ranked = [replace(one, path=_path(one, reached)) for one in ranked]
         ranked.sort(key=lambda one: (-one.parts.total, one.passage.passage_id))
         words = {one.statement_id: one.words for some in looked.statements.values() for one in some}
         ordered = settle_order(connection, query, ranked, words, _rarities(looked))

@@ -89,10 +89,12 @@ class MemoryVectors:
             return []
         with self._lock:
             copy = self._current(connection, len(query))
-            known = [one for one in passages if copy is not None and one in copy.rows_of]
-            found = [_similarity(copy, query, one) for one in known] if copy else []
-        others = [one for one in passages if one not in set(known)]
-        return found + self._sqlite.similarities(connection, query, others)
+            known = [one for one in passages if one in copy.rows_of] if copy else []
+            found = _similarities(copy, query, known) if copy and known else []
+        others = set(passages).difference(known)
+        if not others:
+            return found
+        return found + self._sqlite.similarities(connection, query, sorted(others))
 
     def _current(self, connection: Connection, dimension: int) -> _Copy | None:
         """The copy as of this snapshot; None when the store is too large for it, or the snapshot older."""
@@ -156,18 +158,28 @@ def _newest(connection: Connection) -> int:
     return int(rows[0][0]) if rows else 0
 
 
-def _similarity(copy: _Copy, query: Vector, passage_id: PassageId) -> PassageSimilarity:
-    rows = copy.rows_of[passage_id]
-    cosines = copy.matrix[rows] @ query
-    norm = max(copy.norms[copy.place_of[passage_id]], 1e-9)
-    return PassageSimilarity(
-        passage_id=passage_id,
-        blended=float(0.5 * cosines.max() + 0.5 * cosines.sum() / norm),
-        cosines={
-            StatementId(copy.statements[row]): float(cosine)
-            for row, cosine in zip(rows, cosines, strict=True)
-        },
-    )
+def _similarities(
+    copy: _Copy, query: Vector, passages: Sequence[PassageId]
+) -> list[PassageSimilarity]:
+    """Of passages in the copy, one at least."""
+    groups = [copy.rows_of[passage_id] for passage_id in passages]
+    cosines = (copy.matrix[[row for rows in groups for row in rows]] @ query).tolist()
+    found = []
+    start = 0
+    for passage_id, rows in zip(passages, groups, strict=True):
+        own = cosines[start : start + len(rows)]
+        start += len(rows)
+        norm = max(copy.norms[copy.place_of[passage_id]], 1e-9)
+        found.append(
+            PassageSimilarity(
+                passage_id=passage_id,
+                blended=0.5 * max(own) + 0.5 * sum(own) / norm,
+                cosines=dict(
+                    zip((StatementId(copy.statements[row]) for row in rows), own, strict=True)
+                ),
+            )
+        )
+    return found
 
 
 def _allowed_ids(
