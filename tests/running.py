@@ -88,7 +88,7 @@ class RunningDaemon:
         """Saves a note as editors do: a temporary file that is renamed over it."""
         temporary = by or (self.vault / path).with_name("." + Path(path).name + ".tmp")
         temporary.write_text(text, "utf-8")
-        os.replace(temporary, self.vault / path)
+        temporary.replace(self.vault / path)
 
     def call(self, method: str, **params: object) -> dict[str, Any]:
         """The result of a method, through the socket."""
