@@ -1,15 +1,17 @@
-"""Stand-ins that several tests share: an embedding model whose vectors follow from the words of a text."""
+"""Stand-ins that several tests share: an embedding model that knows words, a language model that follows a script."""
 
 from __future__ import annotations
 
 import hashlib
 import threading
+from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
 
 from daemon.status import EmbeddingModel
-from recalld.errors import TransientModelError
+from recalld.errors import ModelError, ModelState, TransientModelError
+from recalld.models.chat import ChatReply, ChatRequest, ModelHealth
 from recalld.models.embedder import EmbeddingSpace, Matrix, Vector
 from recalld.settings import Settings
 from retrieval.words import tokens
@@ -72,3 +74,69 @@ class Loader:
         if self._embedder is None:
             return None, EmbeddingModel(space=None, state="off", hint="off in this test")
         return self._embedder, EmbeddingModel(space=self._embedder.space, state="ok", hint=None)
+
+
+class ScriptedChat:
+    """A language model that answers in order from `replies`: a text, an error to raise, or `hang` until cut.
+
+    A call waits for its reply, so a test decides when it comes. See ChatModel.
+    """
+
+    prompt_budget_chars = 8000
+
+    def __init__(self, *replies: str | ModelError) -> None:
+        self.replies: deque[str | ModelError] = deque(replies)
+        self.asked: list[ChatRequest] = []
+        self.state: ModelState = "ok"
+        # Whether a call hangs now.
+        self.hangs = False
+        self._woken = threading.Condition()
+        self._cut = False
+        self._closed = False
+        self._let_go = False
+
+    def complete(self, request: ChatRequest) -> ChatReply:
+        with self._woken:
+            assert not self.hangs, "two calls at a time"
+            self.asked.append(request)
+            self._cut = False
+            reply = self._next()
+            if reply == "hang":
+                self.hangs = True
+                while not (self._cut or self._closed or self._let_go):
+                    self._woken.wait(0.01)
+                self.hangs = False
+                reply = self._next()
+        if isinstance(reply, ModelError):
+            raise reply
+        return ChatReply(
+            text=reply, prompt_tokens=None, finished="stop", model="scripted", digest="d"
+        )
+
+    def _next(self) -> str | ModelError:
+        while not (self.replies or self._cut or self._closed):
+            self._woken.wait(0.01)
+        if self._cut or self._closed:
+            return TransientModelError("the call was cut", state="off")
+        self._let_go = False
+        return self.replies.popleft()
+
+    def release(self, reply: str) -> None:
+        """Ends a call that hangs, with a reply."""
+        with self._woken:
+            self.replies.appendleft(reply)
+            self._let_go = True
+            self._woken.notify_all()
+
+    def health(self) -> ModelHealth:
+        return ModelHealth(state=self.state, hint=None, name="scripted", digest="d")
+
+    def cancel(self) -> None:
+        with self._woken:
+            self._cut = True
+            self._woken.notify_all()
+
+    def close(self) -> None:
+        with self._woken:
+            self._closed = True
+            self._woken.notify_all()
