@@ -33,8 +33,8 @@ from retrieval.words import tokens
 
 # Passages that the leg brings up.
 MOST_PASSAGES = 50
-# Of what a walk came to, the best are looked into for passages.
-_LOOKED_INTO = 60
+# Of what a walk came to, the best are looked into for passages, and as many are gone on from.
+_LOOKED_INTO = 40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,8 @@ def walk(
     for _ in range(hops):
         if not frontier:
             break
-        edges = edges_of(connection, frontier, within)
+        onwards = sorted(frontier.values(), key=lambda one: (-one.score, one.thing))
+        edges = edges_of(connection, [one.thing for one in onwards[:_LOOKED_INTO]], within)
         targets = {edge.target for edge in edges} - reached.keys()
         new = step(reached, edges, thing_names(connection, targets), degrees(connection, targets))
         frontier = {

@@ -20,6 +20,8 @@ from recalld.store.searching import Allowed, Bindings
 HUB = 200
 # Of one thing: the newest facts, relations, links and passages that are followed.
 FAN_OUT = 20
+# Of one entity: the facts stored last, among which the newest are looked for by their dates.
+_STORED_LAST = 60
 # More notes by one name (`readme`) are nobody's name.
 _MOST_NAMESAKES = 3
 
@@ -178,7 +180,7 @@ def _newest(table: str, column: str, within: Within) -> str:
         "SELECT each.value AS entity, found.value AS fact FROM json_each(:walk_entities) AS each,"
         " json_each((SELECT json_group_array(fact_id) FROM (SELECT last.fact_id FROM"
         f" (SELECT fact_id FROM {table} WHERE {column} = each.value"
-        f" AND {within.of_fact(f'{table}.fact_id')} ORDER BY fact_id DESC LIMIT {HUB}) AS last"
+        f" AND {within.of_fact(f'{table}.fact_id')} ORDER BY fact_id DESC LIMIT {_STORED_LAST}) AS last"
         " JOIN fact ON fact.id = last.fact_id ORDER BY stated_on DESC, fact.id DESC"
         f" LIMIT {FAN_OUT}))) AS found"
     )
