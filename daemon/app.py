@@ -33,12 +33,15 @@ from ingest.keeper import KeeperOptions, RootKeeper
 from ingest.refining import RefiningStage
 from recalld.errors import Stopping
 from recalld.models.embedder import Embedder
+from recalld.models.opening import open_chat_model
 from recalld.models.server_embedder import ServerEmbedder
+from recalld.models.turns import SharedChat
 from recalld.records import Category
 from recalld.settings import RecallSettings, RootSettings, Settings
 from recalld.sockets import socket_path
 from recalld.store.connection import Database
 from recalld.store.memory_vectors import MemoryVectors
+from retrieval.answer import Answers
 from retrieval.evidence import KEYWORD_SLOPE, KEYWORD_TAU, Calibration
 from retrieval.query_vectors import QueryVectors
 from retrieval.recall import Recall, RecallOptions
@@ -121,8 +124,10 @@ class App:
         )
         recall = self._recall(database, embedder, status)
         self._stack.callback(recall.close)
+        chat = SharedChat(open_chat_model(settings.llm, os.environ))
         self._methods = Methods(
             recall=recall,
+            answers=Answers(recall=recall, model=chat, within_s=settings.llm.timeout_s),
             database=database,
             writes=writer,
             ingest=ingest,
@@ -131,6 +136,8 @@ class App:
         )
         self._embed = embed
         self._serve()
+        # Closed before requests in flight are waited for: an answer whose model hangs becomes a list.
+        self._stack.callback(chat.close)
         self._stack.callback(ingest.stop)
         if embed is not None:
             self._stack.callback(embed.stop, settings.daemon.stop_timeout_s * _STOP_SHARE)

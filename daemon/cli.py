@@ -21,6 +21,7 @@ import click
 import recalld
 from daemon.render import (
     Span,
+    answer_lines,
     nothing_found,
     printable,
     rebuilt_lines,
@@ -274,6 +275,26 @@ def recall(shared: Session, /, query: tuple[str, ...], explain: bool, **options:
     found = bool(result.get("hits"))
     if found or shared.as_json:
         shared.show(result, recall_lines(result))
+    else:
+        shared.err.show([(Span(nothing_found(result)),)])
+        explanation = result.get("explanation")
+        shared.out.show(tree_lines(explanation) if explanation else ())
+    return 0 if found else 1
+
+
+@cli.command()
+@click.argument("query", nargs=-1, required=True)
+@_recall_options
+@click.option("--explain", is_flag=True, help="Say how each hit got its place.")
+@_shared
+@_pass_globals
+def answer(shared: Session, /, query: tuple[str, ...], explain: bool, **options: Any) -> int:
+    """Answer in sentences from what the notes say, each with its source; needs a language model."""
+    params = {**_recall_params(query, options), "explain": explain or None}
+    result = shared.ask("answer", params)
+    found = bool(result.get("text"))
+    if found or shared.as_json:
+        shared.show(result, answer_lines(result))
     else:
         shared.err.show([(Span(nothing_found(result)),)])
         explanation = result.get("explanation")

@@ -16,6 +16,7 @@ from ingest.regraph import rebuild_graph
 from recalld import __version__
 from recalld.errors import InvalidParams
 from recalld.protocol import (
+    AnswerParams,
     ExplainParams,
     GetParams,
     PingParams,
@@ -24,11 +25,14 @@ from recalld.protocol import (
     RelatedParams,
     StatusParams,
     SyncParams,
+    answered_json,
     parse_explain,
     recalled_json,
 )
+from recalld.records import FactId
 from recalld.store.connection import Database
 from recalld.store.writers import Writes
+from retrieval.answer import Answers
 from retrieval.fetching import get
 from retrieval.recall import Recall
 from retrieval.relating import related
@@ -47,6 +51,7 @@ class Methods:
         self,
         *,
         recall: Recall,
+        answers: Answers,
         database: Database,
         writes: Writes,
         ingest: IngestLoop,
@@ -55,6 +60,7 @@ class Methods:
     ) -> None:
         """`defaults` are recall's from the settings, for requests that don't say."""
         self._recall = recall
+        self._answers = answers
         self._database = database
         self._writes = writes
         self._ingest = ingest
@@ -70,6 +76,7 @@ class Methods:
         return {
             "ping": self.ping,
             "recall": self.recall,
+            "answer": self.answer,
             "get": self.get,
             "explain": self.explain,
             "related": self.related,
@@ -85,14 +92,37 @@ class Methods:
 
     def recall(self, params: dict[str, object]) -> dict[str, object]:
         """Hits for a query."""
-        return self._answer(RecallParams.parse(self._with_defaults(params)))
+        return self._recalled(RecallParams.parse(self._with_defaults(params)))
+
+    def answer(self, params: dict[str, object]) -> dict[str, object]:
+        """An answer in sentences that cite hits, or the hits as a list."""
+        asked = AnswerParams.parse(self._with_defaults(params))
+        started = time.perf_counter()
+        answered, facts = self._answers.answer(
+            asked.query,
+            limits=asked.filter,
+            limit=asked.limit,
+            max_chars=asked.max_chars,
+            min_relevance=asked.min_relevance,
+            explain=asked.explain,
+        )
+        self._count_recalled(facts)
+        _log.info(
+            "question.answered",
+            recall_id=answered.recalled.recall_id,
+            count=len(answered.citations),
+            dropped=[reason for _, reason in answered.dropped],
+            duration_ms=round((time.perf_counter() - started) * 1000, 1),
+            reason=answered.reason,
+        )
+        return answered_json(answered)
 
     def _with_defaults(self, params: Mapping[str, object]) -> dict[str, object]:
         """The parameters with the settings for those that are not given, or null."""
         given = {key: value for key, value in params.items() if value is not None}
         return {**self._defaults, **given}
 
-    def _answer(self, asked: RecallParams) -> dict[str, object]:
+    def _recalled(self, asked: RecallParams) -> dict[str, object]:
         recalled, facts = self._recall.recall(
             asked.query,
             limits=asked.filter,
@@ -101,9 +131,7 @@ class Methods:
             min_relevance=asked.min_relevance,
             explain=asked.explain,
         )
-        if facts:
-            now_ms = int(time.time() * 1000)
-            self._writes.post(lambda writers: writers.usage.recalled(facts, now_ms))
+        self._count_recalled(facts)
         _log.info(
             "recall.answered",
             recall_id=recalled.recall_id,
@@ -112,6 +140,11 @@ class Methods:
             reason=recalled.reason,
         )
         return recalled_json(recalled)
+
+    def _count_recalled(self, facts: tuple[FactId, ...]) -> None:
+        if facts:
+            now_ms = int(time.time() * 1000)
+            self._writes.post(lambda writers: writers.usage.recalled(facts, now_ms))
 
     def get(self, params: dict[str, object]) -> dict[str, object]:
         """A fact, passage or note whole."""

@@ -24,6 +24,17 @@ _REASONS = {
     "nothing_matches_filter": "no note fits the filters",
     "empty_memory": "there are no notes in memory yet",
 }
+_WITHOUT_MODEL = {
+    "model_off": "there is no language model",
+    "model_missing": "the language model is not there",
+    "model_down": "the language model does not answer",
+    "model_slow": "the language model did not answer in time",
+    "model_busy": "the language model is busy",
+    "model_loading": "the language model is loading",
+    "model_failed": "the language model failed",
+    "unreadable": "what the language model said could not be read",
+    "unsupported": "the notes bear out nothing that the language model said",
+}
 _STATES: dict[str, Style] = {
     **dict.fromkeys(("ok", "idle"), "good"),
     **dict.fromkeys(("starting", "catching_up", "busy", "stopping"), "busy"),
@@ -77,6 +88,29 @@ def recall_lines(result: Mapping[str, object]) -> Iterator[Line]:
     if degraded and hits:
         yield ()
         yield (Span(f"without: {', '.join(degraded)}", "dim"),)
+    if isinstance(result.get("explanation"), Mapping):
+        yield ()
+        yield from tree_lines(result["explanation"])
+
+
+def answer_lines(result: Mapping[str, object]) -> Iterator[Line]:
+    """An answer: its text, then the sources it cites, in the order in which it cites them."""
+    for line in printable(result.get("text", ""), one_line=False).split("\n"):
+        yield (Span(line, "strong"),)
+    hits = {str(hit.get("anchor")): hit for hit in _rows(result.get("hits"))}
+    cited = [hits[anchor] for anchor in _texts(result.get("citations")) if anchor in hits]
+    if cited:
+        yield ()
+    for hit in cited:
+        yield (Span(" · ".join([*_texts(hit.get("context")), *_facts_about(hit)]), "dim"),)
+    reason = result.get("reason")
+    if reason is not None:
+        yield ()
+        told = _WITHOUT_MODEL.get(str(reason), printable(reason))
+        yield (Span(f"a list of what was found: {told}; `recalld status` says more", "busy"),)
+    others = [each for each in _texts(result.get("degraded")) if each != "llm"]
+    if others:
+        yield (Span(f"without: {', '.join(others)}", "dim"),)
     if isinstance(result.get("explanation"), Mapping):
         yield ()
         yield from tree_lines(result["explanation"])

@@ -18,7 +18,7 @@ from pydantic_core import ErrorDetails
 
 from recalld.errors import InvalidParams
 from recalld.jsonrpc import shortened
-from recalld.records import Category, DateInterval, Hit, Kind, Recalled, RecallFilter
+from recalld.records import Answered, Category, DateInterval, Hit, Kind, Recalled, RecallFilter
 
 MAX_QUERY_CHARACTERS = 10_000
 
@@ -156,6 +156,12 @@ class RecallParams(Params):
         )
 
 
+class AnswerParams(RecallParams):
+    """What `answer` takes: all that `recall` takes."""
+
+    method = "answer"
+
+
 class ExplainParams(Params):
     """What `explain` takes with the id of an earlier recall."""
 
@@ -233,6 +239,21 @@ def recalled_json(recalled: Recalled) -> dict[str, object]:
         "degraded": list(recalled.degraded),
         "recall_id": recalled.recall_id,
         "took_ms": round(recalled.took_ms, 1),
+    }
+    if recalled.explanation is not None:
+        result["explanation"] = recalled.explanation
+    return result
+
+
+def answered_json(answered: Answered) -> dict[str, object]:
+    """The result of `answer`; `explanation`, of the recall behind it, is there only when it was asked for."""
+    recalled = answered.recalled
+    result: dict[str, object] = {
+        "text": showable(answered.text),
+        "citations": list(answered.citations),
+        "hits": [hit_json(hit) for hit in recalled.hits],
+        "reason": answered.reason,
+        "degraded": list(recalled.degraded),
     }
     if recalled.explanation is not None:
         result["explanation"] = recalled.explanation

@@ -292,3 +292,33 @@ class Recalled:
     recall_id: str
     took_ms: float
     explanation: dict[str, object] | None = field(default=None)
+
+
+# Why an answer is empty, or is the list of hits instead of sentences: what recall says of itself, how the model is
+# doing, or what is wrong with what it said.
+AnswerReason = Literal[
+    Reason,
+    "model_off",
+    "model_missing",
+    "model_down",
+    "model_slow",
+    "model_busy",
+    "model_loading",
+    "model_failed",
+    "unreadable",
+    "unsupported",
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """The answer to a question: sentences with anchors, the hits as a list, or nothing and why."""
+
+    recalled: Recalled
+    text: str = ""
+    # Anchors in the order in which the text first names them; each is one of a hit.
+    citations: tuple[str, ...] = ()
+    # None: a model's sentences, each borne out by the hits it names.
+    reason: AnswerReason | None = None
+    # What the model said and no hit bears out, each with a word for why.
+    dropped: tuple[tuple[str, str], ...] = ()

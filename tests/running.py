@@ -22,6 +22,8 @@ QUICK: Mapping[str, object] = {
     "ingest.longest_wait_ms": 400,
     "ingest.empty_grace_s": 0.5,
     "schedule.watch_check_every_s": 0.2,
+    # No test may find a model that happens to run on the machine.
+    "llm.provider": "off",
 }
 
 
