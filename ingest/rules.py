@@ -9,7 +9,7 @@ from __future__ import annotations
 from datetime import date
 
 from ingest.entities import collect_names, title_names
-from ingest.facts import NoteContext, find_facts
+from ingest.facts import NoteContext, find_facts, turns
 from ingest.passages import PassageDraft, split_block
 from recalld.records import (
     Block,
@@ -66,7 +66,7 @@ def extract_note(
                     lines=passage.lines,
                     statements=tuple(
                         ExtractedStatement(
-                            text=draft.text,
+                            text=f"{lead_in} {draft.text}" if turns(lead_in) else draft.text,
                             lines=draft.lines,
                             facts=find_facts(draft, context, lead_in=lead_in),
                         )

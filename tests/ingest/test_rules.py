@@ -103,6 +103,14 @@ def test_a_lead_in_belongs_to_the_list_right_below_it():
     ]
 
 
+def test_what_a_lead_in_turns_is_searched_with_it():
+    found = extract("Never share the token with:\n\n- interns\n\nWe keep:\n\n- old bread\n")
+    items = [e for e in found if e.block.kind is BlockKind.LIST_ITEM]
+    told = [s for e in items for p in e.passages for s in p.statements]
+    assert [s.text for s in told] == ["Never share the token with: interns", "old bread"]
+    assert [f.text for s in told for f in s.facts] == [s.text for s in told]
+
+
 def test_a_lead_in_belongs_to_one_fence_only():
     found = extract("I tried it. Run this:\n\n```\na\n```\n\n```\nb\n```\n")
     assert [e.lead_in for e in found if e.block.kind is BlockKind.FENCE] == ["Run this:", ""]
