@@ -23,8 +23,8 @@ WEIGHTS: Mapping[EdgeKind, float] = {"relation": 1.0, "link": 0.7, "mention": 0.
 _BACKWARDS_LINK = 0.5
 # Up to this degree a thing counts whole.
 _FEW = 8
-# Things that a hop goes on from.
-KEPT = 200
+# Things that a hop comes to.
+KEPT = 100
 _SAID: Mapping[tuple[EdgeKind, bool], str] = {
     ("link", True): "links to",
     ("link", False): "is linked from",
@@ -95,13 +95,27 @@ def joined(
     return found
 
 
+def likeliest(reached: Mapping[Thing, Reached], edges: Iterable[Edge]) -> set[Thing]:
+    """The new things that these edges lead to and that may be worth most, 100 at most.
+
+    Their degrees, which only lower a score, are not known yet: counting them is the dear part.
+    """
+    best: dict[Thing, tuple[float, int]] = {}
+    for edge in edges:
+        source = reached.get(edge.source)
+        if source is not None and edge.target not in reached:
+            standing = (source.score * weight(edge), edge.fact_id or 0)
+            best[edge.target] = max(standing, best.get(edge.target, standing))
+    return set(sorted(best, key=lambda thing: (best[thing], thing), reverse=True)[:KEPT])
+
+
 def step(
     reached: Mapping[Thing, Reached],
     edges: Iterable[Edge],
     names: Mapping[Thing, str],
     degrees: Mapping[Thing, int],
 ) -> dict[Thing, Reached]:
-    """The things that one more hop comes to and that were not reached before: the best 200.
+    """The things that one more hop comes to and that were not reached before: the best 100.
 
     Of several ways to a thing the best counts, then the one of the newer fact; the order of `edges` does not matter.
     """

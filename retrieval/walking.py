@@ -26,15 +26,16 @@ from recalld.store.graph import (
 )
 from recalld.store.searching import allowed_passages, document_frequencies
 from retrieval.evidence import is_rare
-from retrieval.graph import DEFAULT_HOPS, Reached, begin, joined, step
+from retrieval.graph import DEFAULT_HOPS, Reached, begin, joined, likeliest, step
 from retrieval.names import NameSpan, name_spans, names_in
 from retrieval.query import Query
 from retrieval.words import tokens
 
 # Passages that the leg brings up.
 MOST_PASSAGES = 50
-# Of what a walk came to, the best are looked into for passages, and as many are gone on from.
+# Of what a walk came to, the best are looked into for passages, and fewer are gone on from.
 _LOOKED_INTO = 40
+_GONE_ON_FROM = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,8 +94,8 @@ def walk(
         if not frontier:
             break
         onwards = sorted(frontier.values(), key=lambda one: (-one.score, one.thing))
-        edges = edges_of(connection, [one.thing for one in onwards[:_LOOKED_INTO]], within)
-        targets = {edge.target for edge in edges} - reached.keys()
+        edges = edges_of(connection, [one.thing for one in onwards[:_GONE_ON_FROM]], within)
+        targets = likeliest(reached, edges)
         new = step(reached, edges, thing_names(connection, targets), degrees(connection, targets))
         frontier = {
             thing: one

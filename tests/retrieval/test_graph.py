@@ -8,7 +8,17 @@ from hypothesis import strategies as st
 
 from recalld.records import FactId
 from recalld.store.graph import Edge, Thing
-from retrieval.graph import HOP_FACTOR, KEPT, begin, damping, joined, lent_words, said, step
+from retrieval.graph import (
+    HOP_FACTOR,
+    KEPT,
+    begin,
+    damping,
+    joined,
+    lent_words,
+    likeliest,
+    said,
+    step,
+)
 from retrieval.names import NameSpan
 from retrieval.query import understand
 from retrieval.words import tokens
@@ -79,6 +89,16 @@ def test_a_hop_goes_on_from_the_best_only():
     kept = step(start(), edges, many, {})
     assert len(kept) == KEPT
     assert max(many) in kept
+
+
+def test_the_likeliest_are_new_and_few_and_the_best_are_among_them():
+    many = [Thing("entity", n) for n in range(10, 10 + 3 * KEPT)]
+    edges = [edge(A, thing, kind="mention") for thing in many] + [edge(A, many[0]), edge(A, A)]
+    found = likeliest(start(), edges)
+    assert len(found) == KEPT
+    assert many[0] in found
+    assert A not in found
+    assert likeliest(start(), [edge(B, C)]) == set()
 
 
 def test_the_note_of_an_entity_is_reached_with_it_and_costs_no_hop():
