@@ -232,7 +232,7 @@ class Recall:
         evidence = _evidence(query, looked, cosines(found, list(looked.passages)), reached)
         ranked = self._choose(query, looked, evidence, fused, limits, options)
         if reached:
-            ranked = [replace(one, path=_path(one, reached)) for one in ranked]
+            ranked = [_with_path(one, reached) for one in ranked]
         ranked.sort(key=lambda one: (-one.parts.total, one.passage.passage_id))
         words = {one.statement_id: one.words for some in looked.statements.values() for one in some}
         ordered = settle_order(connection, query, ranked, words, _rarities(looked))
@@ -361,9 +361,9 @@ def _evidence(
     }
 
 
-def _path(one: Ranked, reached: Mapping[PassageId, Reached]) -> tuple[str, ...]:
+def _with_path(one: Ranked, reached: Mapping[PassageId, Reached]) -> Ranked:
     way = reached.get(one.passage.passage_id)
-    return way.path if way else ()
+    return replace(one, path=way.path) if way else one
 
 
 def _is_rare_term(term: Term, looked: _Looked) -> bool:

@@ -142,10 +142,11 @@ def _passages(
     if not by_thing:
         return {}
     ends = replace(places, allowed=allowed_passages(connection, limits))
-    direct = [one.thing for one in reached if not one.hops and not one.by_other_name]
-    named = {passage_id for _, passage_id in passages_of_things(connection, direct, ends)}
+    direct = {one.thing for one in reached if not one.hops and not one.by_other_name}
+    found = passages_of_things(connection, [*direct, *by_thing], ends)
+    named = {passage_id for thing, passage_id in found if thing in direct}
     best: dict[PassageId, Reached] = {}
-    for thing, passage_id in passages_of_things(connection, by_thing, ends):
+    for thing, passage_id in found:
         if passage_id in named:
             continue
         known = best.get(passage_id)
