@@ -80,7 +80,7 @@ def add_graph(
     """
     best = max(reached.values(), default=0.0)
     return {
-        passage_id: replace(one, graph=GRAPH_GAIN * reached[passage_id] / best)
+        passage_id: replace(one, graph=GRAPH_GAIN * (reached[passage_id] / best))
         if passage_id in reached
         else one
         for passage_id, one in fused.items()
