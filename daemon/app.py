@@ -16,11 +16,12 @@ from pathlib import Path
 import structlog
 
 from daemon.embedding import EmbedLoop
+from daemon.extracting import ExtractLoop
 from daemon.ingesting import IngestLoop, StageReport
 from daemon.jobs import scheduled_jobs
 from daemon.logging import configure_logging
 from daemon.methods import Methods
-from daemon.models import load_embedder
+from daemon.models import extract_loop, load_embedder
 from daemon.reloading import difference
 from daemon.schedule import Schedule
 from daemon.server import ServerLimits, SocketServer
@@ -81,6 +82,7 @@ class App:
         self._stack = ExitStack()
         self._methods: Methods | None = None
         self._embed: EmbedLoop | None = None
+        self._extract: ExtractLoop | None = None
         self._status: StatusReport | None = None
         self._generation = _Counter()
         self._running: _Running | None = None
@@ -107,16 +109,28 @@ class App:
         keepers = self._keepers(database, writer)
         ingest = IngestLoop(keepers, make_settle=self._make_settle, on_written=self._wrote)
         embed = self._embed_loop(database, writer, embedder, ingest)
+        chat = SharedChat(open_chat_model(settings.llm, os.environ))
+        extract = extract_loop(
+            settings.llm,
+            model=chat,
+            database=database,
+            writes=writer,
+            give_way=lambda: _is_busy(ingest, embed),
+            on_written=self._deepened,
+        )
         watches = Watches(ingest)
         stages = {"scan": ingest.scan, "words": ingest.take}
         if embed is not None:
             stages |= {"vectors": embed.embed, "categories": embed.refine}
+        if extract is not None:
+            stages["facts"] = extract.report
         maintenance = StageReport()
         stages["maintenance"] = maintenance
         status = StatusReport(
             database=database,
             ingest=ingest,
             embed=embed,
+            extract=extract,
             watches=watches,
             model=model,
             generation=self._generation.value,
@@ -124,17 +138,17 @@ class App:
         )
         recall = self._recall(database, embedder, status)
         self._stack.callback(recall.close)
-        chat = SharedChat(open_chat_model(settings.llm, os.environ))
         self._methods = Methods(
             recall=recall,
             answers=Answers(recall=recall, model=chat, within_s=settings.llm.timeout_s),
             database=database,
             writes=writer,
             ingest=ingest,
+            extract=extract,
             status=status,
             defaults=_defaults(settings.recall),
         )
-        self._embed = embed
+        self._embed, self._extract = embed, extract
         self._serve()
         # Closed before requests in flight are waited for: an answer whose model hangs becomes a list.
         self._stack.callback(chat.close)
@@ -145,6 +159,9 @@ class App:
         if isinstance(embedder, ServerEmbedder):
             # Called before the thread above is waited for: a call that hangs is cut.
             self._stack.callback(embedder.close)
+        if extract is not None:
+            self._stack.callback(extract.stop)
+            extract.start()
         watches.start()
         self._stack.callback(watches.stop)
         ingest.start()
@@ -238,6 +255,14 @@ class App:
         self._stack.close()
 
     def _wrote(self) -> None:
+        self._generation.count()
+        if self._embed is not None:
+            self._embed.wake()
+        if self._extract is not None:
+            self._extract.wake()
+
+    def _deepened(self) -> None:
+        """The wordings of a model's facts want vectors."""
         self._generation.count()
         if self._embed is not None:
             self._embed.wake()
@@ -366,6 +391,13 @@ class _Counter:
     def value(self) -> int:
         with self._lock:
             return self._value
+
+
+def _is_busy(ingest: IngestLoop, embed: EmbedLoop | None) -> bool:
+    """Whether words or vectors are still being made; vectors that nobody makes are not waited for."""
+    if ingest.waiting().dirty:
+        return True
+    return embed is not None and not embed.idle and embed.problem is None
 
 
 def _calibration(embedder: Embedder | None) -> Calibration:

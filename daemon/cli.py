@@ -24,6 +24,7 @@ from daemon.render import (
     answer_lines,
     nothing_found,
     printable,
+    queued_lines,
     rebuilt_lines,
     recall_lines,
     related_lines,
@@ -363,6 +364,16 @@ def graph_rebuild(shared: Session) -> None:
     """Compute the graph again from what is stored; on a whole memory nothing changes."""
     result = shared.ask("rebuild_graph", {}, _SETTLE_S)
     shared.show(result, rebuilt_lines(result))
+
+
+@cli.command()
+@click.option("--parked", is_flag=True, help="Only what was given up.")
+@_shared
+@_pass_globals
+def reextract(shared: Session, parked: bool) -> None:
+    """Have the language model read again what it gave up, or what another model or prompt read."""
+    result = shared.ask("reextract", {"parked": parked or None})
+    shared.show(result, queued_lines(result))
 
 
 @cli.command()

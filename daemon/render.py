@@ -306,6 +306,7 @@ def status_lines(status: Mapping[str, object]) -> Iterator[Line]:
     yield from _count_lines(_mapping(status.get("counts")))
     yield (Span("queue      "), Span(queue_text(status)))
     yield from _model_lines(_mapping(status.get("models")))
+    yield from _extraction_lines(_mapping(status.get("extraction")))
     database = _mapping(status.get("database"))
     size = bytes_text(database.get("bytes"))
     yield (Span(f"database   {printable(database.get('path', '?'))} · {size}"),)
@@ -432,6 +433,41 @@ def _model_lines(models: Mapping[str, object]) -> Iterator[Line]:
         )
         if model.get("hint"):
             yield (Span(f"{' ' * 13}{printable(model['hint'])}", "dim"),)
+
+
+def _extraction_lines(extraction: Mapping[str, object]) -> Iterator[Line]:
+    """What the language model still has to read, what it gave up and what it was not believed."""
+    lines: list[Line] = []
+    if pending := extraction.get("pending"):
+        lines.append((Span(f"{pending} blocks wait for the language model"),))
+    refused = _mapping(extraction.get("refused"))
+    if refused:
+        counts = ", ".join(f"{count} {printable(reason)}" for reason, count in refused.items())
+        lines.append((Span(f"facts not believed, as the notes don't say so: {counts}", "dim"),))
+    parked = _rows(extraction.get("parked"))
+    lines += [(_parked(row),) for row in parked[:_PROBLEMS_SHOWN]]
+    if len(parked) > _PROBLEMS_SHOWN:
+        lines.append((Span(f"and {len(parked) - _PROBLEMS_SHOWN} more parked", "bad"),))
+    if parked:
+        lines.append((Span("`recalld reextract --parked` tries these again", "dim"),))
+    for number, line in enumerate(lines):
+        yield (Span("facts      " if number == 0 else " " * 11), *line)
+
+
+def _parked(row: Mapping[str, object]) -> Span:
+    return Span(f"parked: {_place(row)} · {printable(row.get('reason', ''))}", "bad")
+
+
+def queued_lines(result: Mapping[str, object]) -> Iterator[Line]:
+    """How many blocks were given to the language model again, and how it is."""
+    model = _mapping(result.get("model"))
+    name = printable(model.get("name") or "the language model")
+    yield (
+        Span(f"{result.get('queued', 0)} blocks wait for {name} again; it is "),
+        _state(str(model.get("state"))),
+    )
+    if model.get("hint"):
+        yield (Span(f"  {printable(model['hint'])}", "dim"),)
 
 
 def _stage_lines(stages: Mapping[str, object]) -> Iterator[Line]:

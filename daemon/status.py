@@ -11,18 +11,21 @@ from datetime import UTC, datetime
 from typing import Any, Literal
 
 from daemon.embedding import EmbedLoop
+from daemon.extracting import ExtractLoop
 from daemon.ingesting import IngestLoop, StageReport, Waiting
 from daemon.watching import Watches
 from recalld import __version__
 from recalld.errors import ModelState
 from recalld.models.embedder import EmbeddingSpace
 from recalld.store.connection import Database
+from recalld.store.deep import extraction_counts, parked_blocks
 from recalld.store.links import ambiguous_links
 from recalld.store.reading import count_undecided, counts, notes_by_root, problems
 from recalld.store.vectors import count_to_embed
 
 # A model that takes longer for one batch hangs, or may as well.
 _SLOW_S = 30.0
+_PARKED_SHOWN = 20
 
 State = Literal["starting", "catching_up", "busy", "idle", "stopping"]
 
@@ -53,6 +56,7 @@ class StatusReport:
         database: Database,
         ingest: IngestLoop,
         embed: EmbedLoop | None,
+        extract: ExtractLoop | None,
         watches: Watches,
         model: EmbeddingModel,
         generation: Callable[[], int],
@@ -62,6 +66,7 @@ class StatusReport:
         self._database = database
         self._ingest = ingest
         self._embed = embed
+        self._extract = extract
         self._watches = watches
         self._model = model
         self._generation = generation
@@ -73,11 +78,12 @@ class StatusReport:
         self.stopping = False
 
     def settled(self) -> bool:
-        """Whether everything on disk is in the index, vectors and categories included."""
+        """Whether everything on disk is in the index: words, vectors, categories, and facts where a model is there."""
         return self._settled(self._ingest.waiting())
 
     def _settled(self, waiting: Waiting) -> bool:
-        settled = waiting.dirty == 0 and (self._embed is None or self._embed.idle)
+        is_read = self._extract is None or self._extract.idle
+        settled = waiting.dirty == 0 and is_read and (self._embed is None or self._embed.idle)
         self._caught_up = self._caught_up or settled
         return settled
 
@@ -118,17 +124,15 @@ class StatusReport:
             "counts": numbers["counts"],
             "queue": {
                 "dirty": waiting.dirty,
-                "extract": numbers["undecided"],
-                "parked": numbers["embed"][1],
+                "extract": numbers["undecided"] + self._waiting_blocks(numbers),
+                "parked": numbers["embed"][1] + numbers["extraction"].parked,
                 "embed": numbers["embed"][0],
             },
-            "models": {
-                "embedding": self._embedding(),
-                "llm": {
-                    "name": None,
-                    "state": "off",
-                    "hint": "facts come from rules; no language model is used",
-                },
+            "models": {"embedding": self._embedding(), "llm": self._llm()},
+            "extraction": {
+                "pending": self._waiting_blocks(numbers),
+                "parked": numbers["parked"],
+                "refused": numbers["extraction"].refused,
             },
             "database": {
                 "path": str(self._database.path),
@@ -138,6 +142,21 @@ class StatusReport:
             },
             "stages": {name: _stage(report) for name, report in self._stages.items()},
         }
+
+    def _waiting_blocks(self, numbers: Mapping[str, Any]) -> int:
+        """Blocks that wait for the model; none do while there is none to wait for."""
+        is_off = self._extract is None or self._extract.health.state == "off"
+        return 0 if is_off else int(numbers["extraction"].pending)
+
+    def _llm(self) -> dict[str, object]:
+        if self._extract is None:
+            return {
+                "name": None,
+                "state": "off",
+                "hint": 'facts come from rules; set llm.provider = "auto" to use a language model',
+            }
+        health = self._extract.health
+        return {"name": health.name or None, "state": health.state, "hint": health.hint}
 
     def _numbers(self) -> Mapping[str, Any]:
         generation = self._generation()
@@ -149,6 +168,8 @@ class StatusReport:
                 "counts": counts(connection),
                 "embed": count_to_embed(connection),
                 "undecided": count_undecided(connection) if self._embed else 0,
+                "extraction": extraction_counts(connection),
+                "parked": parked_blocks(connection, _PARKED_SHOWN),
                 "notes": notes_by_root(connection),
                 "problems": {
                     name: problems(connection, keeper.root_id)

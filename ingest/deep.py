@@ -1,34 +1,39 @@
 """The deep tier: a language model reads blocks, and what is grounded replaces the rules' facts.
 
-One step is one call of the model at most. The block table is the queue: an outage loses nothing and uses up no
-attempt; what keeps failing is parked with its reason, and its rules' facts stay.
+The block table is the queue: an outage loses nothing and uses up no attempt. A call that fails while the model
+answers other questions is the text's fault: it is tried alone, then in pieces, then parked with the reason, and its
+rules' facts stay.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from datetime import date
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from ingest.keys import fact_keys
 from ingest.plan import digest, embed_prefix, fact_uid, statement_words
-from ingest.prompt import PROMPT_VERSION, SCHEMA, Piece, Prompt, chunk, prompt_for
-from ingest.replied import BlockReply, Found, facts_of, judge
-from recalld.errors import PermanentModelError, PromptCut, TransientModelError
+from ingest.prompt import (
+    PROMPT_VERSION,
+    SCHEMA,
+    Piece,
+    Prompt,
+    chunk,
+    halved,
+    parts_of,
+    prompt_for,
+    room_chars,
+)
+from ingest.replied import BlockReply, Found, facts_of, joined, judge, kept, restored
+from recalld.errors import ModelError, PromptCut
 from recalld.models.chat import ChatModel, ChatReply, ChatRequest, ModelHealth, is_outage
 from recalld.models.replies import Rejected, read_json
 from recalld.records import (
     BlockId,
-    Category,
-    DateInterval,
-    Entity,
     ExtractedFact,
     ExtractedStatement,
     Lines,
     PassageId,
-    Relation,
 )
 from recalld.store.changes import NewFact, NewStatement
 from recalld.store.connection import Database
@@ -36,6 +41,8 @@ from recalld.store.deep import (
     DeepFact,
     ToExtract,
     cached_extraction,
+    next_try_ms,
+    passages_of_block,
     sentences_of_block,
     to_extract,
 )
@@ -43,11 +50,19 @@ from recalld.store.writers import Writes
 from retrieval.words import tokens
 
 # Blocks looked at for one call.
-_LOOK_AHEAD = 12
+_LOOK_AHEAD = 24
 # An answer without facts for a text this long is asked for once more.
 _SUSPICIOUS_LENGTH = 300
+# The first try is with the blocks round it, the second alone, the third in pieces; both without examples.
 _MAX_ATTEMPTS = 3
-_FIRST_PAUSE_MS = 30_000
+_IN_PIECES = 2
+# Facts that do not hold are not worth a third try.
+_MAX_REFUSED = 2
+_FIRST_PAUSE_MS = 500
+
+_PROBE = ChatRequest(
+    system="You answer with JSON.", user='Answer {"facts": []}.', schema=SCHEMA, max_tokens=32
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,9 +76,20 @@ class Deepened:
     reason: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Useless:
+    """Why there is no answer to work with; `too_long`: a smaller piece may get one."""
+
+    reason: str
+    too_long: bool = False
+
+
+_Replies = Mapping[BlockId, BlockReply]
+
+
 def extractor_of(health: ModelHealth) -> str:
     """Model, weights and prompt version: facts by another one are stale."""
-    return f"llm:{health.name}:{health.digest or ''}@{PROMPT_VERSION}"
+    return f"llm:{health.name}:{(health.digest or '')[:12]}@{PROMPT_VERSION}"
 
 
 class DeepStage:
@@ -75,21 +101,34 @@ class DeepStage:
         database: Database,
         writes: Writes,
         model: ChatModel,
-        chunk_chars: int,
         now_ms: Callable[[], int],
     ) -> None:
-        """`chunk_chars` is what one prompt may hold of note text."""
+        """`now_ms` is in milliseconds since 1970."""
         self._database = database
         self._writes = writes
         self._model = model
-        self._chunk_chars = chunk_chars
         self._now_ms = now_ms
 
-    def queue(self, extractor: str, *, only_parked: bool = False) -> int:
-        """Queues what `extractor` has not read yet. Returns how many blocks."""
-        return self._writes.call(
-            lambda writers: writers.deep.queue_all(extractor=extractor, only_parked=only_parked)
-        )
+    def queue_others(self, extractor: str) -> int:
+        """Queues what another extractor read or gave up. Returns how many blocks."""
+        return self._writes.call(lambda writers: writers.deep.queue_others(extractor))
+
+    def queue_parked(self) -> int:
+        """Queues what was given up. Returns how many blocks."""
+        return self._writes.call(lambda writers: writers.deep.queue_parked())
+
+    def next_try_ms(self) -> int | None:
+        """When the next block's turn comes, in ms since 1970; None when none waits."""
+        with self._database.reader() as connection:
+            return next_try_ms(connection)
+
+    def answers(self) -> bool:
+        """Whether the model answers a tiny question now."""
+        try:
+            self._model.complete(_PROBE)
+        except ModelError:
+            return False
+        return True
 
     def step(self, extractor: str) -> Deepened:
         """Extracts the next chunk.
@@ -98,7 +137,7 @@ class DeepStage:
             extractor: Model and prompt version (`extractor_of`), which facts are marked with.
 
         Raises:
-            TransientModelError: the model is away; nothing is changed and no attempt used up.
+            ModelError: The model is away; nothing is changed and no attempt used up.
         """
         with self._database.reader() as connection:
             waiting = to_extract(connection, _LOOK_AHEAD, self._now_ms())
@@ -107,108 +146,131 @@ class DeepStage:
         cached = self._use_cache(waiting, extractor)
         if cached:
             return cached
-        blocks = chunk(waiting, self._chunk_chars)
-        pieces = [piece for block in blocks for piece in _pieces(block, self._chunk_chars)]
-        if len(blocks) == 1 and len(pieces) > 1:
-            return self._extract_long(blocks[0], pieces, extractor)
-        return self._extract(blocks, pieces, extractor)
+        room = room_chars(self._model.prompt_budget_chars)
+        blocks = chunk(waiting, room)
+        if len(blocks[0].text) > room or blocks[0].attempts >= _IN_PIECES:
+            return self._extract_pieces(blocks[0], extractor, room)
+        return self._extract(blocks, extractor)
 
     def _use_cache(self, waiting: Sequence[ToExtract], extractor: str) -> Deepened | None:
-        for block in waiting:
-            key = _cache_key(block, extractor)
-            with self._database.reader() as connection:
-                kept = cached_extraction(connection, key)
-            if kept is not None:
-                self._accept(block, _restored(kept), extractor)
-                return Deepened(outcome="cached", blocks=1)
-        return None
+        with self._database.reader() as connection:
+            known = [
+                (block, cached_extraction(connection, _cache_key(block, block.text, extractor)))
+                for block in waiting
+            ]
+        used = [(block, result) for block, result in known if result is not None]
+        for block, result in used:
+            self._accept(block, restored(result), extractor)
+        return Deepened(outcome="cached", blocks=len(used)) if used else None
 
-    def _extract(
-        self, blocks: Sequence[ToExtract], pieces: Sequence[Piece], extractor: str
-    ) -> Deepened:
+    def _extract(self, blocks: Sequence[ToExtract], extractor: str) -> Deepened:
+        """Some blocks in one call; fewer where the model reads less."""
+        pieces = [Piece(block=block, text=block.text) for block in blocks]
         replies = self._ask(pieces)
-        if isinstance(replies, str):
-            return self._failed(blocks, replies)
-        return self._take(blocks, replies, extractor)
+        if not isinstance(replies, _Useless):
+            return self._take(blocks, replies, extractor)
+        if replies.too_long and len(blocks) > 1:
+            return self._extract(blocks[: len(blocks) // 2], extractor)
+        if replies.too_long:
+            return self._extract_pieces(blocks[0], extractor, len(blocks[0].text) // 2)
+        return self._failed(blocks, replies.reason, extractor)
 
-    def _extract_long(self, block: ToExtract, pieces: Sequence[Piece], extractor: str) -> Deepened:
-        """A block over the budget: each piece by itself, and nothing is accepted before the last."""
-        found: dict[str, Found] = {}
-        refused: dict[str, int] = {}
-        for piece in pieces:
-            replies = self._ask([piece])
-            if isinstance(replies, str):
-                return self._failed([block], replies)
-            reply = replies[block.block_id]
-            found |= {one.statement.casefold(): one for one in reply.found}
-            for reason, count in reply.refused.items():
-                refused[reason] = refused.get(reason, 0) + count
-        whole = BlockReply(found=tuple(found.values()), refused=refused)
-        return self._take([block], {block.block_id: whole}, extractor)
+    def _extract_pieces(self, block: ToExtract, extractor: str, room: int) -> Deepened:
+        """A long or difficult block: each piece by itself, and nothing is accepted before the last."""
+        with self._database.reader() as connection:
+            passages = passages_of_block(connection, block.block_id)
+        if block.attempts >= _IN_PIECES:
+            room = min(room, max(len(block.text) // 2, 1))
+        waiting = deque(parts_of(block, passages, room))
+        replies: list[BlockReply] = []
+        while waiting:
+            piece = waiting.popleft()
+            reply = self._ask_piece(piece, extractor)
+            halves = halved(piece) if isinstance(reply, _Useless) and reply.too_long else None
+            if halves:
+                waiting.extendleft(reversed(halves))
+            elif isinstance(reply, _Useless):
+                return self._failed([block], reply.reason, extractor)
+            else:
+                replies.append(reply)
+        return self._take([block], {block.block_id: joined(replies)}, extractor)
 
-    def _ask(self, pieces: Sequence[Piece]) -> dict[BlockId, BlockReply] | str:
+    def _ask_piece(self, piece: Piece, extractor: str) -> BlockReply | _Useless:
+        """The answer for a piece of a block, kept at once: an outage before the last one costs no second call."""
+        key = _cache_key(piece.block, piece.text, extractor)
+        with self._database.reader() as connection:
+            known = cached_extraction(connection, key)
+        if known is not None:
+            return restored(known)
+        replies = self._ask([piece])
+        if isinstance(replies, _Useless):
+            return replies
+        reply = replies[piece.block.block_id]
+        if piece.text == piece.block.text:
+            # The whole block's result is kept when it is accepted, not before.
+            return reply
+        now_ms = self._now_ms()
+        self._writes.call(lambda writers: writers.deep.keep(key, kept(reply), now_ms))
+        return reply
+
+    def _ask(self, pieces: Sequence[Piece]) -> _Replies | _Useless:
         """The judged answer for each block, or why there is none."""
-        prompt = prompt_for(pieces)
+        prompt = prompt_for(pieces, plain=pieces[0].block.attempts > 0)
         try:
             reply = self._model.complete(_request(prompt))
-        except PromptCut:
-            return "the prompt did not fit the model's context"
-        except (TransientModelError, PermanentModelError) as error:
-            if is_outage(error):
+        except PromptCut as error:
+            return _Useless(reason=error.message, too_long=True)
+        except ModelError as error:
+            if not self._blames_text(error):
                 raise
-            return error.message
+            return _Useless(reason=error.message)
         return _judged(reply, pieces)
 
-    def _take(
-        self,
-        blocks: Sequence[ToExtract],
-        replies: dict[BlockId, BlockReply],
-        extractor: str,
-    ) -> Deepened:
+    def _blames_text(self, error: ModelError) -> bool:
+        """Whether what was asked made the call fail: the model answers other questions at the same time."""
+        if error.state in (None, "slow", "down"):
+            return self.answers()
+        return not is_outage(error)
+
+    def _take(self, blocks: Sequence[ToExtract], replies: _Replies, extractor: str) -> Deepened:
         facts = refused = 0
         for block in blocks:
             reply = replies[block.block_id]
             doubt = _doubt(block, reply)
-            if doubt is not None and block.attempts + 1 < _MAX_ATTEMPTS:
-                self._postpone(block, attempt=True)
-                continue
-            if doubt == "refused":
-                self._writes.call(
-                    lambda writers, one=block: writers.deep.park(
-                        one, "everything the model said was refused"
-                    )
-                )
-                continue
-            self._accept(block, reply, extractor)
-            facts += len(reply.found)
             refused += sum(reply.refused.values())
+            if doubt == "refused" and block.attempts + 1 >= _MAX_REFUSED:
+                self._park(block, "nothing that the model said holds", extractor, reply.refused)
+            elif doubt is not None:
+                self._postpone(block)
+            else:
+                self._accept(block, reply, extractor)
+                facts += len(reply.found)
         return Deepened(outcome="accepted", blocks=len(blocks), facts=facts, refused=refused)
 
-    def _failed(self, blocks: Sequence[ToExtract], reason: str) -> Deepened:
+    def _failed(self, blocks: Sequence[ToExtract], reason: str, extractor: str) -> Deepened:
         """A useless answer: the blocks go one by one next time, and are parked after the last try."""
         for block in blocks:
-            alone = len(blocks) == 1
-            if alone and block.attempts + 1 >= _MAX_ATTEMPTS:
-                self._writes.call(lambda writers, one=block: writers.deep.park(one, reason))
+            if block.attempts + 1 >= _MAX_ATTEMPTS:
+                self._park(block, reason, extractor, {})
             else:
-                self._postpone(block, attempt=True, soon=not alone)
+                self._postpone(block)
         return Deepened(outcome="failed", blocks=len(blocks), reason=reason)
 
-    def _postpone(self, block: ToExtract, *, attempt: bool, soon: bool = False) -> None:
-        pause = 0 if soon else _FIRST_PAUSE_MS * 2**block.attempts
-        next_try = self._now_ms() + pause
+    def _postpone(self, block: ToExtract) -> None:
+        next_try = self._now_ms() + _FIRST_PAUSE_MS * 2**block.attempts
+        self._writes.call(lambda writers: writers.deep.postpone(block, next_try_ms=next_try))
+
+    def _park(
+        self, block: ToExtract, reason: str, extractor: str, refused: Mapping[str, int]
+    ) -> None:
         self._writes.call(
-            lambda writers: writers.deep.postpone(
-                block.block_id, next_try_ms=next_try, counts_as_attempt=attempt
-            )
+            lambda writers: writers.deep.park(block, reason, extractor=extractor, refused=refused)
         )
 
     def _accept(self, block: ToExtract, reply: BlockReply, extractor: str) -> None:
         with self._database.reader() as connection:
             sentences = sentences_of_block(connection, block.block_id)
-        if not sentences:
-            return
-        facts = [_deep_fact(block, found, sentences) for found in reply.found]
+        facts = [_deep_fact(block, found, sentences) for found in reply.found if sentences]
         now_ms = self._now_ms()
         self._writes.call(
             lambda writers: writers.deep.accept(
@@ -216,8 +278,8 @@ class DeepStage:
                 facts,
                 extractor=extractor,
                 refused=reply.refused,
-                cache_key=_cache_key(block, extractor),
-                result=_kept(reply),
+                cache_key=_cache_key(block, block.text, extractor),
+                result=kept(reply),
                 now_ms=now_ms,
             )
         )
@@ -238,35 +300,22 @@ def _request(prompt: Prompt) -> ChatRequest:
     )
 
 
-def _judged(reply: ChatReply, pieces: Sequence[Piece]) -> dict[BlockId, BlockReply] | str:
+def _judged(reply: ChatReply, pieces: Sequence[Piece]) -> _Replies | _Useless:
     if reply.finished == "length":
-        return "the answer did not come to an end"
+        return _Useless(reason="the answer did not come to an end")
     read = read_json(reply.text)
     if isinstance(read, Rejected):
-        return f"the answer is no usable JSON ({read.reason})"
+        return _Useless(reason=f"the answer is no usable JSON ({read.reason})")
     facts = facts_of(read.value)
     if facts is None:
-        return "the answer has no list of facts"
+        return _Useless(reason="the answer has no list of facts")
     return judge(facts, pieces)
 
 
-def _pieces(block: ToExtract, budget: int) -> list[Piece]:
-    """The block whole, or cut at line ends into parts that fit."""
-    if len(block.text) <= budget:
-        return [Piece(block=block, text=block.text)]
-    parts: list[str] = [""]
-    for line in block.text.splitlines(keepends=True):
-        for start in range(0, len(line), budget):
-            piece = line[start : start + budget]
-            if len(parts[-1]) + len(piece) > budget:
-                parts.append("")
-            parts[-1] += piece
-    return [Piece(block=block, text=part) for part in parts if part.strip()]
-
-
-def _cache_key(block: ToExtract, extractor: str) -> bytes:
+def _cache_key(block: ToExtract, text: str, extractor: str) -> bytes:
+    """What a model's answer follows from: a text, all or a part of the block's, where it stands, and the model."""
     return digest(
-        block.text, block.title, *block.heading_path, block.lead_in, block.dated or "", extractor
+        text, block.title, *block.heading_path, block.lead_in, block.dated or "", extractor
     )
 
 
@@ -304,43 +353,5 @@ def _deep_fact(
             entities=found.entities,
             relations=found.relations,
             happened=found.happened,
-            keys=fact_keys(found.statement),
         ),
-    )
-
-
-def _kept(reply: BlockReply) -> str:
-    """A reply as the cache keeps it."""
-    found = [
-        asdict(one)
-        | {
-            "happened": [one.happened.first.isoformat(), one.happened.last.isoformat()]
-            if one.happened
-            else None
-        }
-        for one in reply.found
-    ]
-    return json.dumps({"found": found, "refused": dict(reply.refused)}, ensure_ascii=False)
-
-
-def _restored(kept: str) -> BlockReply:
-    value = json.loads(kept)
-    return BlockReply(
-        found=tuple(
-            Found(
-                statement=one["statement"],
-                category=Category(one["category"]),
-                confidence=one["confidence"],
-                happened=DateInterval(
-                    first=date.fromisoformat(one["happened"][0]),
-                    last=date.fromisoformat(one["happened"][1]),
-                )
-                if one["happened"]
-                else None,
-                entities=tuple(Entity(**entity) for entity in one["entities"]),
-                relations=tuple(Relation(**relation) for relation in one["relations"]),
-            )
-            for one in value["found"]
-        ),
-        refused=value["refused"],
     )

@@ -5,6 +5,7 @@ Pure: blocks in, texts out. Note text is fenced as data; whatever it says, it is
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -16,7 +17,7 @@ PROMPT_VERSION = "facts@1"
 # Words that stand in the examples and in no note: a fact with one of them is the prompt's, not the note's.
 EXAMPLE_MARKERS = frozenset({"zorvex", "quillmarn", "tandoriel", "brontelaar"})
 
-SYSTEM = """\
+_RULES = """\
 You take facts out of a person's notes. Each fact is one short sentence that can be understood on its own.
 Rules:
 - Say only what the text between the marks says. Add nothing, guess nothing, change no name, number, date or "not".
@@ -30,7 +31,9 @@ Rules:
 - relations: [subject, verb, object] in words of the statement; else [].
 Answer with JSON: {"facts": [{"block": 1, "statement": "...", "category": "...", "confidence": 0.8, "date": "",
 "entities": ["..."], "relations": [["...", "...", "..."]]}]}. If there are no facts: {"facts": []}.
+"""
 
+_EXAMPLES = """
 Example text:
 [1] (Quillmarn > Power) The Zorvex relay was replaced on 4 May 2031 because it overheated. Don't run it above 70 %.
 [2] (Quillmarn > Crew) Tandoriel werkt alleen op dinsdag.
@@ -44,6 +47,8 @@ Example answer:
 {"block": 2, "statement": "Tandoriel werkt alleen op dinsdag.", "category": "knowledge", "confidence": 0.9,
 "date": "", "entities": ["Tandoriel"], "relations": [["Tandoriel", "werkt op", "dinsdag"]]}]}
 """
+
+SYSTEM = _RULES + _EXAMPLES
 
 # Flat, without patterns, references or long bounds: what every server's grammar can hold.
 SCHEMA: Mapping[str, object] = {
@@ -79,6 +84,14 @@ _TOKENS_PER_CHARACTER = 0.8
 _LEAST_TOKENS = 400
 _FENCE_OPEN = "<<<NOTE TEXT"
 _FENCE_CLOSE = "NOTE TEXT>>>"
+# Note text in one call: a longer answer comes to no end within a small window, and loses the thread before.
+_MOST_CHARS = 2400
+_LEAST_CHARS = 200
+# What stands round the text: title, date, heading paths.
+_FRAME_CHARS = 600
+# Where a text may be cut, the best first: paragraphs, lines, sentences, words.
+_BORDERS = tuple(map(re.compile, (r"\n\s*\n", r"\n", r"[.!?。！？]\s*", r"\s+")))
+_MIDDLE = 0.3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,8 +111,8 @@ class Prompt:
     max_tokens: int
 
 
-def prompt_for(pieces: Sequence[Piece]) -> Prompt:
-    """The prompt for some pieces of one note, numbered from 1."""
+def prompt_for(pieces: Sequence[Piece], *, plain: bool = False) -> Prompt:
+    """The prompt for some pieces of one note, numbered from 1; `plain` leaves out the examples."""
     first = pieces[0].block
     head = [f"Title: {_plain(first.title)}"]
     if first.dated:
@@ -110,7 +123,7 @@ def prompt_for(pieces: Sequence[Piece]) -> Prompt:
     ]
     text = "\n".join((*head, _FENCE_OPEN, *body, _FENCE_CLOSE))
     longest = int(sum(len(piece.text) for piece in pieces) * _TOKENS_PER_CHARACTER)
-    return Prompt(system=SYSTEM, user=text, max_tokens=_LEAST_TOKENS + longest)
+    return Prompt(system=_RULES if plain else SYSTEM, user=text, max_tokens=_LEAST_TOKENS + longest)
 
 
 def _place(block: ToExtract) -> str:
@@ -143,3 +156,46 @@ def chunk(waiting: Sequence[ToExtract], budget: int) -> list[ToExtract]:
             break
         taken.append(block)
     return taken
+
+
+def room_chars(budget_chars: int) -> int:
+    """Characters of note text for one call, when a prompt may have `budget_chars` in all."""
+    left = budget_chars - len(SYSTEM) - _FRAME_CHARS
+    return max(min(left, _MOST_CHARS), _LEAST_CHARS)
+
+
+def parts_of(block: ToExtract, passages: Sequence[str], room: int) -> list[Piece]:
+    """A block as pieces of at most `room` characters, cut between its passages, or within one that is longer."""
+    pieces: list[Piece] = []
+    for text in passages or (block.text,):
+        last = pieces[-1].text if pieces else None
+        if last is not None and len(last) + len(text) < room:
+            pieces[-1] = Piece(block=block, text=f"{last}\n{text}")
+        else:
+            pieces += _cut_to(Piece(block=block, text=text), room)
+    return pieces
+
+
+def _cut_to(piece: Piece, room: int) -> list[Piece]:
+    halves = halved(piece) if len(piece.text) > room else None
+    if halves is None:
+        return [piece]
+    return [part for half in halves for part in _cut_to(half, room)]
+
+
+def halved(piece: Piece) -> tuple[Piece, Piece] | None:
+    """A piece cut in two near its middle, between paragraphs, lines, sentences or words; None when it is too short."""
+    text = piece.text
+    if len(text) < 2 * _LEAST_CHARS:
+        return None
+    low, high = int(len(text) * _MIDDLE), int(len(text) * (1 - _MIDDLE))
+    middle = len(text) // 2
+    for border in _BORDERS:
+        ends = [found.end() for found in border.finditer(text, low, high)]
+        if ends:
+            middle = min(ends, key=lambda end: abs(end - len(text) // 2))
+            break
+    return (
+        Piece(block=piece.block, text=text[:middle].rstrip()),
+        Piece(block=piece.block, text=text[middle:].lstrip()),
+    )

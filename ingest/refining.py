@@ -62,7 +62,7 @@ class RefiningStage:
             texts = prototype_texts()
             stored = self._stored()
             vectors = self._embed(texts) if stored is None else stored
-            usable = np.isfinite(vectors).all(axis=1)
+            usable = [bool(np.isfinite(vector).all()) for vector in vectors]
             self._prototypes = PrototypeVectors(
                 categories=tuple(
                     category for (category, _), good in zip(texts, usable, strict=True) if good

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date
 
 from ingest.prompt import EXAMPLE_MARKERS, Piece
 from recalld.records import BlockId, Category, DateInterval, Entity, Relation
 from retrieval.grounding import Grounded, ground
+from retrieval.wording import negation
+from retrieval.words import tokens
 
 # More from one block is not extraction but a runaway.
 _MOST_FACTS = 40
@@ -154,17 +157,76 @@ def _entities(value: object, statement: str) -> list[Entity]:
 
 
 def _relations(value: object, statement: str) -> list[Relation]:
-    """Triples whose ends stand in the statement; the predicate becomes one snake_case word."""
+    """Triples that the statement says in this order, in its own words, and does not deny."""
+    if negation().holds(statement):
+        return []
+    triples = value if isinstance(value, list) else []
+    made = (_relation(triple, statement) for triple in triples)
+    return [one for one in made if one is not None]
+
+
+def _relation(triple: object, statement: str) -> Relation | None:
+    if not (isinstance(triple, list) and len(triple) == 3):
+        return None
+    parts = [" ".join(part.split()) for part in triple if isinstance(part, str) and part.strip()]
+    if len(parts) < 3:
+        return None
+    subject, predicate, thing = parts
     held = statement.casefold()
-    made = []
-    for triple in value if isinstance(value, list) else []:
-        if not (isinstance(triple, list) and len(triple) == 3):
-            continue
-        if not all(isinstance(part, str) and part.strip() for part in triple):
-            continue
-        subject, predicate, thing = (" ".join(part.split()) for part in triple)
-        if subject.casefold() in held and thing.casefold() in held and subject != thing:
-            word = _SNAKE.sub("_", predicate.casefold()).strip("_")
-            if word:
-                made.append(Relation(subject=subject, predicate=word, object=thing))
-    return made
+    start = held.find(subject.casefold())
+    after = held.find(thing.casefold(), start + len(subject))
+    # A verb may stand at the end, behind what it is about.
+    said = set(tokens(predicate.replace("_", " "))) <= set(tokens(held[start + len(subject) :]))
+    word = _SNAKE.sub("_", predicate.casefold()).strip("_")
+    if start < 0 or after < 0 or not said or not word:
+        return None
+    return Relation(subject=subject, predicate=word, object=thing)
+
+
+def joined(replies: Sequence[BlockReply]) -> BlockReply:
+    """What the pieces of a block gave, together."""
+    found: dict[str, Found] = {}
+    refused: Counter[str] = Counter()
+    for reply in replies:
+        for one in reply.found:
+            found.setdefault(one.statement.casefold(), one)
+        refused.update(reply.refused)
+    return BlockReply(found=tuple(found.values()), refused=dict(refused))
+
+
+def kept(reply: BlockReply) -> str:
+    """A reply as the cache keeps it."""
+    found = [
+        asdict(one)
+        | {
+            "happened": [one.happened.first.isoformat(), one.happened.last.isoformat()]
+            if one.happened
+            else None
+        }
+        for one in reply.found
+    ]
+    return json.dumps({"found": found, "refused": dict(reply.refused)}, ensure_ascii=False)
+
+
+def restored(text: str) -> BlockReply:
+    """A reply that the cache kept."""
+    value = json.loads(text)
+    return BlockReply(
+        found=tuple(
+            Found(
+                statement=one["statement"],
+                category=Category(one["category"]),
+                confidence=one["confidence"],
+                happened=DateInterval(
+                    first=date.fromisoformat(one["happened"][0]),
+                    last=date.fromisoformat(one["happened"][1]),
+                )
+                if one["happened"]
+                else None,
+                entities=tuple(Entity(**entity) for entity in one["entities"]),
+                relations=tuple(Relation(**relation) for relation in one["relations"]),
+            )
+            for one in value["found"]
+        ),
+        refused=value["refused"],
+    )

@@ -207,6 +207,15 @@ class RebuildGraphParams(Params):
     method = "rebuild_graph"
 
 
+class ReextractParams(Params):
+    """What `reextract` takes."""
+
+    method = "reextract"
+
+    # Only what was given up; else also what another model or prompt read.
+    parked: bool = False
+
+
 class SyncParams(Params):
     """What `sync` takes."""
 

@@ -97,6 +97,8 @@ class FakeOllama:
         # Set when a client went away while it was being answered.
         self.left = threading.Event()
         self.busy_listing: Step | None = None
+        # What a chat call gets that finds the script at its end; None: the facts of a good step.
+        self.answer: Callable[[dict[str, Any]], Step] | None = None
         self.loaded: set[str] = set()
         self._windows: dict[str, int] = {}
         self._server = _Server(("127.0.0.1", 0), _Handler)
@@ -224,7 +226,7 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path == "/api/show":
             self._show(body)
             return
-        step = fake.script.popleft() if fake.script else Step()
+        step = self._next_step(body)
         if self._oddly(step):
             return
         listed = self._listed(body.get("model", ""))
@@ -241,6 +243,14 @@ class _Handler(BaseHTTPRequestHandler):
                 self._completions(step, body)
             case "/v1/embeddings":
                 self._embeddings(step, body)
+
+    def _next_step(self, body: dict[str, Any]) -> Step:
+        fake = self.server.fake
+        try:
+            return fake.script.popleft()
+        except IndexError:
+            is_chat = "messages" in body
+            return fake.answer(body) if fake.answer is not None and is_chat else Step()
 
     def _listed(self, name: str) -> Listed | None:
         wanted = name if ":" in name else f"{name}:latest"

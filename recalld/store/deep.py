@@ -16,6 +16,14 @@ from recalld.store.connection import Connection, execute, transaction
 from recalld.store.facts import add_fact, restate, retract_unsourced, touched_facts
 from recalld.store.statements import add_statement, drop_unused_statements
 
+# What these say is for rules alone: fields, headings that stand above what they name, and code.
+_RULES_ALONE = (BlockKind.FRONT_MATTER, BlockKind.HEADING, BlockKind.FENCE)
+
+
+def first_state(kind: BlockKind) -> str:
+    """The state of extraction in which a block of this kind begins."""
+    return "done" if kind in _RULES_ALONE else "pending"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToExtract:
@@ -54,13 +62,14 @@ class ExtractionCounts:
 
 
 def to_extract(connection: Connection, limit: int, now_ms: int) -> list[ToExtract]:
-    """Blocks whose turn it is, those of the most recently changed notes first."""
+    """Blocks whose turn it is: those that never failed first, then by the time of their note's last change."""
     rows = execute(
         connection,
         "SELECT block.id, note_id, kind, text, text_hash, heading_path, lead_in, title, dated,"
         " attempts, line_from, line_to FROM block JOIN note ON note.id = note_id"
-        " WHERE extraction = 'pending' AND coalesce(next_try, 0) <= ?"
-        " ORDER BY changed_at DESC, note_id, ordinal LIMIT ?",
+        # `<> 'done'` is said as the partial index says it, or SQLite would read every block.
+        " WHERE extraction <> 'done' AND extraction = 'pending' AND coalesce(next_try, 0) <= ?"
+        " ORDER BY attempts, changed_at DESC, note_id, ordinal LIMIT ?",
         (now_ms, limit),
     )
     return [
@@ -95,10 +104,20 @@ def sentences_of_block(
     return [(PassageId(row[0]), row[1], Lines(first=row[2], last=row[3])) for row in rows]
 
 
-def next_try_ms(connection: Connection) -> int | None:
-    """When the next waiting block may be tried; None when none waits."""
+def passages_of_block(connection: Connection, block_id: BlockId) -> list[str]:
+    """The texts of a block's passages, in order."""
     rows = execute(
-        connection, "SELECT min(coalesce(next_try, 0)) FROM block WHERE extraction = 'pending'"
+        connection, "SELECT text FROM passage WHERE block_id = ? ORDER BY position", (block_id,)
+    )
+    return [row[0] for row in rows]
+
+
+def next_try_ms(connection: Connection) -> int | None:
+    """When the next waiting block may be tried, in ms since 1970; None when none waits."""
+    rows = execute(
+        connection,
+        "SELECT min(coalesce(next_try, 0)) FROM block"
+        " WHERE extraction <> 'done' AND extraction = 'pending'",
     )
     return None if rows[0][0] is None else int(rows[0][0])
 
@@ -162,11 +181,7 @@ class DeepWriter:
     ) -> bool:
         """Puts a model's facts in the place of the block's facts. False when the block has changed meanwhile."""
         with transaction(self._connection):
-            execute(
-                self._connection,
-                "INSERT OR REPLACE INTO extraction_cache (key, result, used_at) VALUES (?, ?, ?)",
-                (cache_key, result, now_ms),
-            )
+            self._cache(cache_key, result, now_ms)
             same = execute(
                 self._connection,
                 "UPDATE block SET extraction = 'done', extractor = ?, attempts = 0,"
@@ -177,6 +192,18 @@ class DeepWriter:
             if same:
                 self._replace_facts(block.block_id, facts, extractor, now_ms)
         return bool(same)
+
+    def keep(self, cache_key: bytes, result: str, now_ms: int) -> None:
+        """Keeps the result of a part of a long block, so that an outage costs no second call for it."""
+        with transaction(self._connection):
+            self._cache(cache_key, result, now_ms)
+
+    def _cache(self, key: bytes, result: str, now_ms: int) -> None:
+        execute(
+            self._connection,
+            "INSERT OR REPLACE INTO extraction_cache (key, result, used_at) VALUES (?, ?, ?)",
+            (key, result, now_ms),
+        )
 
     def _replace_facts(
         self, block_id: BlockId, facts: Sequence[DeepFact], extractor: str, now_ms: int
@@ -203,51 +230,54 @@ class DeepWriter:
         retract_unsourced(self._connection, touched)
         restate(self._connection, touched)
 
-    def postpone(
-        self, block_id: BlockId, *, next_try_ms: int | None, counts_as_attempt: bool
-    ) -> None:
-        """Lets a block wait. An outage counts as no attempt."""
+    def postpone(self, block: ToExtract, *, next_try_ms: int) -> None:
+        """Uses up an attempt of a block, and lets it wait until then."""
         with transaction(self._connection):
             execute(
                 self._connection,
-                "UPDATE block SET attempts = attempts + ?, next_try = ?"
-                " WHERE id = ? AND extraction = 'pending'",
-                (int(counts_as_attempt), next_try_ms, block_id),
+                "UPDATE block SET attempts = attempts + 1, next_try = ?"
+                " WHERE id = ? AND text_hash = ? AND extraction = 'pending'",
+                (next_try_ms, block.block_id, block.text_hash),
             )
 
-    def park(self, block: ToExtract, reason: str) -> None:
+    def park(
+        self, block: ToExtract, reason: str, *, extractor: str, refused: Mapping[str, int]
+    ) -> None:
         """Gives a block up until its text, the model or the prompt changes; its facts stay."""
         with transaction(self._connection):
             execute(
                 self._connection,
-                "UPDATE block SET extraction = 'parked', parked_reason = ?, next_try = NULL"
-                " WHERE id = ? AND text_hash = ? AND extraction = 'pending'",
-                (reason, block.block_id, block.text_hash),
+                "UPDATE block SET extraction = 'parked', parked_reason = ?, next_try = NULL,"
+                " extractor = ?, refused = ? WHERE id = ? AND text_hash = ? AND extraction = 'pending'",
+                (reason, extractor, json.dumps(dict(refused)), block.block_id, block.text_hash),
             )
 
-    def queue_all(self, *, extractor: str, only_parked: bool = False) -> int:
-        """Queues every block that another extractor than this model's made. Returns how many.
+    def queue_others(self, extractor: str) -> int:
+        """Queues what another extractor than this model and prompt read or gave up. Returns how many blocks."""
+        return self._queue("extraction <> 'pending' AND extractor <> :extractor", extractor)
 
-        Args:
-            extractor: The model and prompt version in force. Kinds that rules alone read are left to them.
-            only_parked: Queue just those that were given up.
-        """
-        parked = "extraction = 'parked'"
-        other = f"(extraction = 'done' AND extractor <> :extractor) OR {parked}"
+    def queue_parked(self) -> int:
+        """Queues every block that was given up. Returns how many."""
+        return self._queue("extraction <> 'done' AND extraction = 'parked'", "")
+
+    def _queue(self, which: str, extractor: str) -> int:
+        kinds = ", ".join(f"'{kind.value}'" for kind in _RULES_ALONE)
         with transaction(self._connection):
             rows = execute(
                 self._connection,
                 "UPDATE block SET extraction = 'pending', attempts = 0, next_try = NULL,"
-                " parked_reason = NULL WHERE kind NOT IN ('front_matter', 'heading', 'fence')"
-                f" AND ({parked if only_parked else other}) RETURNING 1",
-                {} if only_parked else {"extractor": extractor},
+                f" parked_reason = NULL WHERE kind NOT IN ({kinds}) AND {which} RETURNING 1",
+                {"extractor": extractor},
             )
         return len(rows)
 
-    def unqueue_all(self) -> None:
-        """Nothing waits any more: there is no model, the rules' facts stand."""
+    def prune_cache(self, older_than_ms: int, keep: int) -> int:
+        """Drops cached results last used before, and all beyond the newest `keep`. Returns how many."""
         with transaction(self._connection):
-            execute(
+            rows = execute(
                 self._connection,
-                "UPDATE block SET extraction = 'done', next_try = NULL WHERE extraction = 'pending'",
+                "DELETE FROM extraction_cache WHERE used_at < :old OR key NOT IN"
+                " (SELECT key FROM extraction_cache ORDER BY used_at DESC LIMIT :keep) RETURNING 1",
+                {"old": older_than_ms, "keep": keep},
             )
+        return len(rows)

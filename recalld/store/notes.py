@@ -20,11 +20,13 @@ from recalld.store.changes import (
     PassageWords,
 )
 from recalld.store.connection import Connection, execute, transaction
+from recalld.store.deep import first_state
 from recalld.store.facts import add_fact, restate, retract_unsourced, touched_facts
 from recalld.store.linking import name_key
 from recalld.store.links import relink, replace_links
 from recalld.store.naming import replace_names
 from recalld.store.statements import add_statement
+from recalld.store.succession import compare_again
 
 
 class NoteWriter:
@@ -69,6 +71,7 @@ class NoteWriter:
     def apply(self, change: NoteChange) -> NoteId:
         """Writes one note's change. Returns its id."""
         with transaction(self._connection):
+            stands_elsewhere = self._stands_elsewhere(change)
             note_id = self._put_note(change)
             removed = list(change.removed)
             touched = touched_facts(self._connection, removed)
@@ -81,6 +84,8 @@ class NoteWriter:
                 self._keep_block(kept)
             retract_unsourced(self._connection, touched)
             restate(self._connection, touched | self._facts_of(note_id))
+            if stands_elsewhere:
+                compare_again(self._connection, self._facts_of(note_id))
             self._put_tags(note_id, change.tags)
             replace_names(
                 self._connection,
@@ -153,6 +158,16 @@ class NoteWriter:
             root_id, path = found[0]
             relink(self._connection, root_id, {name_key(path)})
 
+    def _stands_elsewhere(self, change: NoteChange) -> bool:
+        """Whether facts of blocks that stay have another day, or another title above them."""
+        dated = change.dated.isoformat() if change.dated else None
+        rows = execute(
+            self._connection,
+            "SELECT 1 FROM note WHERE id = ? AND (title, dated) IS NOT (?, ?)",
+            (change.note_id, change.title, dated),
+        )
+        return bool(rows)
+
     def _put_note(self, change: NoteChange) -> NoteId:
         values = {
             "uid": change.uid,
@@ -185,7 +200,7 @@ class NoteWriter:
         execute(
             self._connection,
             "INSERT INTO block (note_id, ordinal, kind, text, text_hash, heading_path, lead_in,"
-            " line_from, line_to, extractor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            " line_from, line_to, extraction, extractor) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 note_id,
                 block.ordinal,
@@ -196,6 +211,7 @@ class NoteWriter:
                 block.lead_in,
                 block.lines.first,
                 block.lines.last,
+                first_state(block.kind),
                 change.extractor,
             ),
         )

@@ -46,6 +46,7 @@ def settings(tmp_path: Path, roots: Sequence[Path], **flags: object) -> Settings
         "daemon.socket": str(tmp_path / "s.sock"),
         "ingest.quiet_ms": 40,
         "schedule.watch_check_every_s": 0.2,
+        "llm.provider": "off",
         **dotted,
     }
     return load_settings(flags=given, env={}, file=None, home=tmp_path).settings

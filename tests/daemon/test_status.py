@@ -13,6 +13,7 @@ from daemon.status import EmbeddingModel, StatusReport
 from daemon.watch import WatchHealth
 from ingest.keeper import RootReport
 from recalld.errors import ModelError, TransientModelError
+from recalld.models.chat import ModelHealth
 from recalld.store.connection import Database
 from tests.fakes import WordEmbedder
 from tests.running import RunningDaemon
@@ -58,11 +59,21 @@ class Watched:
         return self.told
 
 
+FIT = ModelHealth(state="ok", hint=None, name="gemma3:4b", digest="d")
+
+
+@dataclass
+class Extract:
+    idle: bool = True
+    health: ModelHealth = FIT
+
+
 class Parts:
     """A report over a real, empty store."""
 
     def __init__(self, database: Database) -> None:
         self.ingest, self.embed, self.watches = Ingest(), Embed(), Watched()
+        self.extract: Extract | None = None
         self.stages = {"scan": StageReport()}
         self.generation = 0
         self._database = database
@@ -74,6 +85,7 @@ class Parts:
             database=self._database,
             ingest=self.ingest,
             embed=embed,
+            extract=self.extract,
             watches=self.watches,
             model=model or fine,
             generation=lambda: self.generation,
@@ -98,6 +110,20 @@ def test_idle_is_only_when_words_and_vectors_are_done(parts):
     parts.embed.idle = True
     parts.ingest.now = Waiting(dirty=1, oldest_s=0.2, scanning=False)
     assert parts.report.state() == "busy"
+
+
+def test_idle_waits_for_the_language_model_and_tells_how_it_is(parts):
+    parts.extract = Extract(idle=False)
+    report = parts.over(embed=parts.embed)
+    assert report.state() == "catching_up"
+    parts.extract.idle = True
+    assert report.state() == "idle"
+    assert report.result()["models"]["llm"] == {"name": "gemma3:4b", "state": "ok", "hint": None}
+    parts.extract.health = ModelHealth(
+        state="missing", hint="`ollama pull gemma3:4b`", name="gemma3:4b", digest=None
+    )
+    assert report.result()["models"]["llm"]["hint"] == "`ollama pull gemma3:4b`"
+    assert report.result()["extraction"] == {"pending": 0, "parked": [], "refused": {}}
 
 
 def test_until_it_has_settled_once_it_is_catching_up(parts):

@@ -10,6 +10,7 @@ ALTER TABLE block ADD COLUMN parked_reason TEXT;
 -- How many facts of a model were refused for this block, by reason: JSON object.
 ALTER TABLE block ADD COLUMN refused TEXT NOT NULL DEFAULT '{}';
 CREATE INDEX block_to_extract ON block (extraction) WHERE extraction <> 'done';
+CREATE INDEX block_refused ON block (refused) WHERE refused <> '{}';
 
 -- 1: the wording of a fact that its passage does not have; 0: a sentence of the passage.
 ALTER TABLE statement ADD COLUMN of_fact INTEGER NOT NULL DEFAULT 0;
