@@ -100,10 +100,11 @@ def _drop_told_headings(
     for at, block in enumerate(blocks):
         if block.kind is not BlockKind.HEADING:
             continue
-        for below, passages in zip(blocks[at + 1 :], drafts[at + 1 :], strict=True):
-            if below.kind is BlockKind.HEADING and below.level <= block.level:
+        # By number: a copy of the rest for each of many headings takes the square of their count.
+        for below in range(at + 1, len(blocks)):
+            if blocks[below].kind is BlockKind.HEADING and blocks[below].level <= block.level:
                 break
-            if passages:
+            if drafts[below]:
                 kept[at] = ()
                 break
     return kept

@@ -42,6 +42,8 @@ _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]")
 # A Thai text has no full stop; its spaces part clauses, which are gathered up to about this length.
 _THAI_LENGTH = 120
 _PART_LENGTH = 8000
+# No word that matters to a border is longer, and to look for one in a long run takes the square of its length.
+_TAIL_LENGTH = 200
 
 
 def weight(text: str) -> int:
@@ -106,13 +108,15 @@ def _is_border(text: str, start: int, at: int) -> bool:
     before, after = text[start:at], text[at : at + 40].lstrip()
     if not after or not before.strip():
         return False
-    if _CLOSED_QUOTE.search(before) and _QUOTED_SPEECH.match(after):
+    tail = before[-_TAIL_LENGTH:]
+    if _CLOSED_QUOTE.search(tail) and _QUOTED_SPEECH.match(after):
         return False
     if before.count("`") % 2:
         return False
-    last = _LAST_WORD.search(before)
+    last = _LAST_WORD.search(tail)
     if last is None:
         return True
+    ahead = before[: len(before) - len(tail) + last.start()]
     word = last.group(1)
     if after[0].islower() or word.lower() in _ABBREVIATIONS:
         return False
@@ -120,8 +124,8 @@ def _is_border(text: str, start: int, at: int) -> bool:
         return False
     if word.isdigit():
         # `1. First` is a number before its item, `Am 3. März` an ordinal.
-        return bool(before[: last.start()].strip()) and not re.match(_MONTHS_DE, after)
-    return not _is_initial(before[: last.start()], word)
+        return bool(ahead.strip()) and not re.match(_MONTHS_DE, after)
+    return not _is_initial(ahead, word)
 
 
 def _is_initial(before: str, word: str) -> bool:

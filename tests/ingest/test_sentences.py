@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import pytest
@@ -68,3 +69,11 @@ def test_every_visible_character_is_in_one_sentence(text):
     assert "".join("".join(text[a:b].split()) for a, b in spans) == "".join(text.split())
     assert all(span == trim(text, span) for span in spans)
     assert all(one[1] <= other[0] for one, other in pairwise(spans))
+
+
+@pytest.mark.parametrize("run", ["1", "数据库", "_a", "QUJD", "a."])
+def test_a_run_without_spaces_takes_time_by_its_length(run):
+    began = time.perf_counter()
+    split_sentences(run * (200_000 // len(run)))
+    # By the square of the length it was a quarter of a minute.
+    assert time.perf_counter() - began < 3
