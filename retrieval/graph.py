@@ -166,9 +166,10 @@ def lent_words(query: Query, way: Reached, statements: Iterable[frozenset[str]])
     """
     asked = frozenset(tokens(way.asked))
     path = frozenset(token for part in way.path for token in tokens(part))
-    held = path.union(*statements)
     more = {token for term in query.terms for token in term.tokens} - asked
-    return frozenset() if more.isdisjoint(held - asked) else path | asked
+    if more.isdisjoint(path) and all(more.isdisjoint(words) for words in statements):
+        return frozenset()
+    return path | asked
 
 
 def weight(edge: Edge) -> float:
