@@ -21,6 +21,10 @@ HIT = {
 FOUND = {
     "hits": [HIT], "reason": None, "unknown_words": [], "degraded": [], "recall_id": "r-1", "took_ms": 7.9,
 }  # fmt: skip
+ANSWER = {
+    "text": "De uitrol faalt om 03:00. [fact:a3f1c0d2]", "citations": ["fact:a3f1c0d2"], "hits": [HIT],
+    "reason": None, "degraded": [],
+}  # fmt: skip
 NOTHING = {**FOUND, "hits": [], "reason": "no_evidence", "unknown_words": ["zeppelin"]}
 STATUS = {
     "version": "0.1.0", "pid": 4711, "uptime_s": 7384, "ready": True, "state": "catching_up",

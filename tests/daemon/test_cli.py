@@ -16,10 +16,11 @@ from click.testing import CliRunner
 import recalld
 from daemon.cli import cli
 from daemon.lock import InstanceLock
-from tests.daemon.fakes import FOUND, HIT, NOTHING, STATUS, FakeDaemon
+from tests.daemon.fakes import ANSWER, FOUND, HIT, NOTHING, STATUS, FakeDaemon
 
 RESULTS = {
     "recall": FOUND,
+    "answer": ANSWER,
     "get": HIT,
     "explain": {"channels": [{"name": "keywords", "ranks": [1, 2]}], "evidence": 0.5},
     "status": STATUS,
@@ -62,9 +63,10 @@ def test_words_without_quotes_are_one_query(daemon):
     assert done.stderr == ""
 
 
-def test_every_option_becomes_its_parameter(daemon):
+@pytest.mark.parametrize("method", ["recall", "answer"])
+def test_every_option_becomes_its_parameter(daemon, method):
     call(
-        "recall", "x", "-n", "3", "--category", "error", "--category", "tool", "--root", "notes",
+        method, "x", "-n", "3", "--category", "error", "--category", "tool", "--root", "notes",
         "--path", "a/**", "--tag", "t", "--scope", "s", "--kind", "fact", "--since", "2026-01-02",
         "--until", "2026-02-03", "--as-of", "2026-03-04", "--min-relevance", "0", "--max-chars", "500",
         "--explain",
@@ -76,6 +78,26 @@ def test_every_option_becomes_its_parameter(daemon):
         "until": "2026-02-03", "as_of": "2026-03-04", "min_relevance": 0.0, "max_chars": 500,
         "explain": True,
     }  # fmt: skip
+
+
+def test_an_answer_is_its_text_and_then_its_sources(daemon):
+    done = call("answer", "waarom", "faalt", "de uitrol?")
+    assert done.exit_code == 0
+    assert daemon.requests == [("answer", {"query": "waarom faalt de uitrol?"})]
+    assert done.stdout.splitlines()[0] == "De uitrol faalt om 03:00. [fact:a3f1c0d2]"
+    assert "uitrol/深.md:41-42" in done.stdout
+    assert done.stderr == ""
+
+
+def test_an_answer_without_evidence_exits_1_with_the_reason(daemon):
+    empty = {"text": "", "citations": [], "hits": [], "reason": "no_evidence", "degraded": []}
+    answering(daemon, "answer", empty)
+    done = call("answer", "zeppelin")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "nothing in the notes answers this" in done.stderr
+    shown = call("answer", "zeppelin", "--json")
+    assert shown.exit_code == 1
+    assert json.loads(shown.stdout) == empty
 
 
 def test_query_that_begins_with_a_dash_follows_two(daemon):
@@ -95,6 +117,7 @@ def test_nothing_found_exits_1_with_a_reason_on_standard_error(daemon):
     ("method", "words"),
     [
         ("recall", ["recall", "x"]),
+        ("answer", ["answer", "x"]),
         ("get", ["get", "fact:a3f1c0d2"]),
         ("explain", ["explain", "r-1"]),
         ("status", ["status"]),

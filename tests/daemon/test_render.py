@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from daemon import render
-from tests.daemon.fakes import FOUND, HIT, IDLE, NOTHING, STATUS
+from recalld.records import AnswerReason, Reason
+from tests.daemon.fakes import ANSWER, FOUND, HIT, IDLE, NOTHING, STATUS
 
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -36,6 +38,32 @@ def test_hit_is_heading_text_and_a_line_about_it():
         "Tweede regel 部署失败",
         "error · 0.83 · uitrol/深.md:41-42 (+2 more) · 2026-03-02 · fact:a3f1c0d2",
     ]
+
+
+def test_an_answer_names_each_source_in_the_order_of_its_citations():
+    other = {**HIT, "anchor": "fact:00000002", "context": []}
+    answer = {**ANSWER, "citations": ["fact:00000002", "fact:a3f1c0d2"], "hits": [HIT, other]}
+    about = "error · 0.83 · uitrol/深.md:41-42 (+2 more) · 2026-03-02"
+    assert text(render.answer_lines(answer)).split("\n") == [
+        "De uitrol faalt om 03:00. [fact:a3f1c0d2]",
+        "",
+        f"{about} · fact:00000002",
+        f"Uitrol · Incidenten · {about} · fact:a3f1c0d2",
+    ]
+
+
+@pytest.mark.parametrize("reason", sorted(set(get_args(AnswerReason)) - set(get_args(Reason))))
+def test_a_list_says_that_it_is_one_and_why(reason):
+    listed = {**ANSWER, "reason": reason, "degraded": ["catching_up", "llm"]}
+    *_, why, without = text(render.answer_lines(listed)).split("\n")
+    assert why.startswith("a list of what was found: ")
+    assert reason not in why
+    assert without == "without: catching_up"
+
+
+@given(st.dictionaries(st.sampled_from(sorted(ANSWER)), anything))
+def test_an_answer_of_any_shape_is_shown_and_steers_nothing(result):
+    assert not steers(text(render.answer_lines(result)))
 
 
 def test_the_way_by_which_the_graph_led_to_a_hit_is_shown():

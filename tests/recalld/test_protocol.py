@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from recalld.errors import InvalidParams
 from recalld.protocol import (
+    AnswerParams,
     ExplainParams,
     GetParams,
     PingParams,
@@ -17,12 +18,22 @@ from recalld.protocol import (
     RelatedParams,
     StatusParams,
     SyncParams,
+    answered_json,
     hit_json,
     parse_explain,
     recalled_json,
     showable,
 )
-from recalld.records import Category, DateInterval, Hit, Lines, Recalled, RecallFilter, Source
+from recalld.records import (
+    Answered,
+    Category,
+    DateInterval,
+    Hit,
+    Lines,
+    Recalled,
+    RecallFilter,
+    Source,
+)
 
 HIT = Hit(
     anchor="fact:a3f1c0d2",
@@ -264,3 +275,36 @@ def test_shown_text_has_no_terminal_codes_and_keeps_every_script():
 def test_any_parameters_are_taken_or_refused_cleanly(params):
     with contextlib.suppress(InvalidParams):
         assert isinstance(RecallParams.parse(params).filter, RecallFilter)
+
+
+RECALLED = Recalled(
+    hits=(HIT,), reason=None, unknown_words=(), degraded=("llm",), recall_id="r-1", took_ms=1.0
+)
+
+
+def test_an_answer_has_its_five_keys_and_the_explanation_only_when_asked_for():
+    answered = Answered(
+        recalled=RECALLED,
+        text="Deploy\x1b[31m fails. [fact:a3f1c0d2]",
+        citations=(HIT.anchor,),
+        reason="unsupported",
+        dropped=(("The moon.", "words"),),
+    )
+    result = {
+        "text": "Deploy fails. [fact:a3f1c0d2]",
+        "citations": ["fact:a3f1c0d2"],
+        "hits": [hit_json(HIT)],
+        "reason": "unsupported",
+        "degraded": ["llm"],
+    }
+    assert answered_json(answered) == result
+    explained = replace(answered, recalled=replace(RECALLED, explanation={"why": 1}))
+    assert answered_json(explained) == {**result, "explanation": {"why": 1}}
+
+
+def test_answer_takes_what_recall_takes_and_names_itself():
+    assert AnswerParams.model_fields.keys() == RecallParams.model_fields.keys()
+    with pytest.raises(InvalidParams, match="`limmit` is no parameter of `answer`"):
+        AnswerParams.parse({"query": "x", "limmit": 1})
+    with pytest.raises(InvalidParams, match="is after `until`"):
+        AnswerParams.parse({"query": "x", "since": "2026-02-01", "until": "2026-01-01"})
