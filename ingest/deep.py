@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ingest.facts import stands_alone
 from ingest.plan import digest, embed_prefix, fact_uid, statement_words
 from ingest.prompt import (
     PROMPT_VERSION,
@@ -331,6 +332,7 @@ def _deep_fact(
         category=found.category,
         confidence=found.confidence,
         happened=found.happened,
+        stands_alone=stands_alone(found.statement),
     )
     statement = ExtractedStatement(text=found.statement, lines=lines)
     prefix = embed_prefix("", block.heading_path)

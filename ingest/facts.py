@@ -181,7 +181,7 @@ def _facts_of(
             s.lines,
             s.source,
             context,
-            stands_alone=not led_in and _stands_alone(piece, draft),
+            stands_alone=not led_in and stands_alone(piece, has_parents=bool(draft.unit.parents)),
         )
         for s in telling
         for piece in split_compound(s.text)
@@ -329,7 +329,7 @@ def _fact(
     )
 
 
-def _stands_alone(text: str, draft: StatementDraft) -> bool:
+def stands_alone(text: str, *, has_parents: bool = False) -> bool:
     """Whether a sentence means the same outside its note: whole, and pointing at nothing outside itself."""
     words = len(_WORDS.findall(_MARKED_TASK.sub("", text)))
     cjk = count_cjk(text)
@@ -337,7 +337,7 @@ def _stands_alone(text: str, draft: StatementDraft) -> bool:
     first = text[slice(*split_sentences(text)[0])]
     if _points(_CODE.sub("`", first)) or is_title(text):
         return False
-    if draft.unit.parents:
+    if has_parents:
         return words + cjk // 2 >= 2
     if cjk >= 8:
         return bool(_FINAL.search(text))
