@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from recalld.records import Category
 from recalld.store.deep import ToExtract
+from retrieval.fencing import fenced
 
 PROMPT_VERSION = "facts@1"
 
@@ -82,8 +83,7 @@ SCHEMA: Mapping[str, object] = {
 # Tokens an answer may have for each character of text, and at the least.
 _TOKENS_PER_CHARACTER = 0.8
 _LEAST_TOKENS = 400
-_FENCE_OPEN = "<<<NOTE TEXT"
-_FENCE_CLOSE = "NOTE TEXT>>>"
+_FENCE = "NOTE TEXT"
 # Note text in one call: a longer answer comes to no end within a small window, and loses the thread before.
 _MOST_CHARS = 2400
 _LEAST_CHARS = 200
@@ -118,10 +118,10 @@ def prompt_for(pieces: Sequence[Piece], *, plain: bool = False) -> Prompt:
     if first.dated:
         head.append(f"Written on: {first.dated}")
     body = [
-        f"[{number}] {_place(piece.block)}{_fenced(piece.text)}"
+        f"[{number}] {_place(piece.block)}{fenced(piece.text, _FENCE)}"
         for number, piece in enumerate(pieces, 1)
     ]
-    text = "\n".join((*head, _FENCE_OPEN, *body, _FENCE_CLOSE))
+    text = "\n".join((*head, f"<<<{_FENCE}", *body, f"{_FENCE}>>>"))
     longest = int(sum(len(piece.text) for piece in pieces) * _TOKENS_PER_CHARACTER)
     return Prompt(system=_RULES if plain else SYSTEM, user=text, max_tokens=_LEAST_TOKENS + longest)
 
@@ -131,13 +131,8 @@ def _place(block: ToExtract) -> str:
     return f"({' > '.join(parts)}) " if parts else ""
 
 
-def _fenced(text: str) -> str:
-    """A text that cannot close the fence it stands in."""
-    return text.replace(_FENCE_CLOSE, "NOTE TEXT>").replace(_FENCE_OPEN, "<NOTE TEXT").strip()
-
-
 def _plain(text: str) -> str:
-    return _fenced(" ".join(text.split()))
+    return fenced(" ".join(text.split()), _FENCE)
 
 
 def chunk(waiting: Sequence[ToExtract], budget: int) -> list[ToExtract]:

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from recalld.records import Hit
+from retrieval.fencing import fenced
 from retrieval.grounding import Grounded, ground
 
 SYSTEM = """\
@@ -51,11 +52,7 @@ MAX_TOKENS = 700
 _MOST_SENTENCES = 24
 _LONGEST = 600
 _SHORTEST_CUT = 200
-_FENCE_OPEN = "<<<NOTE"
-_FENCE_CLOSE = "NOTE>>>"
-# What would open or close a fence, however many brackets it has.
-_OPENS = re.compile(r"<{2,}(?=\s*NOTE)", re.IGNORECASE)
-_CLOSES = re.compile(r"(?<=NOTE)(\s*)>{2,}", re.IGNORECASE)
+_FENCE = "NOTE"
 # Numbers and anchors that a model writes into its sentences by itself.
 _OWN_MARKS = re.compile(r"\s*[\[［](?:[\d,、\s]+|(?:fact|passage|note):[^\]］]*)[\]］]")
 # Words that tell something as past; a note that was superseded later could not have them.
@@ -96,7 +93,7 @@ def prompt_for(question: str, hits: Sequence[Hit], budget: int) -> str:
 
 def _part(number: int, hit: Hit, hits: Sequence[Hit], text: str) -> str:
     marks = [f"[{number}]", *_marks(hit, {each.anchor: n for n, each in enumerate(hits, 1)})]
-    return f"{' | '.join(marks)}\n{_FENCE_OPEN}\n{_fenced(text)}\n{_FENCE_CLOSE}"
+    return f"{' | '.join(marks)}\n<<<{_FENCE}\n{fenced(text, _FENCE)}\n{_FENCE}>>>"
 
 
 def _marks(hit: Hit, numbers: Mapping[str, int]) -> list[str]:
@@ -116,13 +113,8 @@ def _marks(hit: Hit, numbers: Mapping[str, int]) -> list[str]:
     return marks
 
 
-def _fenced(text: str) -> str:
-    """A text that can neither close the fence it stands in nor open another."""
-    return _CLOSES.sub(r"\1>", _OPENS.sub("<", text)).strip()
-
-
 def _plain(text: str) -> str:
-    return _fenced(" ".join(text.split()))
+    return fenced(" ".join(text.split()), _FENCE)
 
 
 def sentences_of(value: object) -> Sequence[object] | None:
