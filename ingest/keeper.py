@@ -175,6 +175,7 @@ class RootKeeper:
             rules = self._current_rules(None)
             seen = walk(self.path, rules, scope=scope)
         known = self._known()
+        yield from self._let_ignored_go(known, rules, scope)
         root = RootState(stored=self._stored_identity(), present=root_identity(self.path))
         guard = self._guard()
         plan = reconcile(
@@ -213,6 +214,22 @@ class RootKeeper:
         yield from self._let_go(plan)
         if paths is None:
             self._finish_whole(plan, root.present, used=guard.confirmed)
+
+    def _let_ignored_go(
+        self, known: dict[str, StoredNote], rules: IgnoreRules, scope: Scope
+    ) -> Iterator[Looked]:
+        """Forgets notes that the rules now ignore, and takes them out of `known`.
+
+        That is an order and no accident, however many they are: no guard holds it back.
+        """
+        ignored = [
+            path
+            for path in known
+            if scope.covers(path) and rules.ignores_within(path, is_dir=False)
+        ]
+        for path in ignored:
+            self._forget(known.pop(path).note_id)
+            yield Looked(path=path, outcome="gone")
 
     def _current_rules(self, paths: frozenset[str] | None) -> IgnoreRules:
         if self._rules is None or paths is None or any(map(self._rules.makes_rules, paths)):

@@ -49,7 +49,8 @@ def nearest_category(
     Args:
         vector: The statement's embedding, of unit length, shape (dimension,).
         prototypes: Examples of the same model, at least one.
-        margin: How far the nearest category must lead the second, as a difference of mean cosines.
+        margin: How far the nearest category must lead the second, as a difference of mean cosines;
+            `error` twice as far.
     """
     cosines = prototypes.vectors @ vector
     of_category = np.array([category.value for category in prototypes.categories])
@@ -60,6 +61,8 @@ def nearest_category(
         ),
         key=lambda lead: -lead[0],
     )
-    if len(leads) > 1 and leads[0][0] - leads[1][0] < margin:
+    # An error never fades, so a text has to be twice as near to errors to count as one.
+    needed = 2 * margin if leads[0][1] is Category.ERROR else margin
+    if len(leads) > 1 and leads[0][0] - leads[1][0] < needed:
         return Category.KNOWLEDGE
     return leads[0][1]

@@ -28,8 +28,8 @@ def fuse(
 ) -> dict[PassageId, Fused]:
     """Each candidate's fused score, in no way dependent on the order of the candidates.
 
-    A candidate that a leg did not bring up counts there as its least: 0 in BM25, the lowest
-    cosine seen among vectors. A leg that brought up nobody takes no part, and the other then
+    A candidate without a matching word counts as 0 in BM25. One without a vector has none yet, which
+    says nothing against it: it counts as the mean of the vectors seen. A leg that brought up nobody takes no part, and the other then
     counts whole. A leg in which all are equal says nothing and gives 0.
 
     Args:
@@ -120,13 +120,13 @@ def _share_of_vectors(
 def _z_scores(scores: Sequence[float | None], *, missing: float | None) -> list[float] | None:
     """The scores in standard deviations from their mean; None when nobody has a score.
 
-    `missing` stands in for no score, and None for the lowest seen. Sums are exact (`fsum`),
+    `missing` stands in for no score, and None for the mean of those seen. Sums are exact (`fsum`),
     so the order of the scores changes no bit of the result.
     """
     seen = [score for score in scores if score is not None]
     if not seen:
         return None
-    stand_in = min(seen) if missing is None else missing
+    stand_in = fsum(seen) / len(seen) if missing is None else missing
     values = [stand_in if score is None else score for score in scores]
     low, high = min(values), max(values)
     spread = high - low

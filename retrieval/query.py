@@ -31,6 +31,8 @@ _MOST_TOKENS = 512
 # Parts such as `2026`, `03`, `02` or `a`, `b`, `c` are found anywhere: having them all is half a match.
 _WEAK_PARTS = 0.5
 _LEAST_RARITY = 0.01
+# Shares are sums of weights divided by a sum of weights.
+FULL = 1.0 - 1e-9
 
 # Written as `fold` leaves them: lower case, Latin letters without diacritics.
 _WHEN = re.compile(
@@ -144,7 +146,8 @@ def coverage(query: Query, statement_words: frozenset[str], rarity: Mapping[str,
     """The rarity-weighted share, 0..1, of the query's content words that a statement holds.
 
     A word counts once, however many tokens it has. A compound is held in whole by its whole or by all its
-    parts (by half, if those are numbers or single letters), and in part by some of them. A run is held by
+    parts (by half, if those are numbers or single letters), and in part by some of them, unless one is a
+    number: `db2` says nothing of `db3`. A run is held by
     the share of its characters that lie in a bigram held, and weighs as the square root of its length.
 
     Args:
@@ -195,6 +198,9 @@ def _share(term: Term, held: frozenset[str], rarity: Mapping[str, float], rarest
         return _share_of_run(term.parts, held)
     total = sum(rarity.get(part, rarest) for part in term.parts)
     share = sum(rarity.get(part, rarest) for part in term.parts if part in held) / total
+    if share < FULL and any(part.isdigit() for part in term.parts):
+        # `db3` is not nearly `db2`: of a name with a number, a part names something else.
+        return 0.0
     return share * _WEAK_PARTS if all(map(_is_weak, term.parts)) else share
 
 

@@ -26,6 +26,7 @@ from recalld.records import (
     RecallFilter,
     StatementId,
 )
+from recalld.store.conflicts import duplicates
 from recalld.store.connection import Connection, Database
 from recalld.store.searching import (
     FactRow,
@@ -63,6 +64,8 @@ from retrieval.words import tokens
 # by less than what parts the best from those further down.
 LEAST_POOL = 30
 POOL_A_HIT = 3
+# Beside evidence, what is this weak is noise: in development sets no gold hit lay under .35.
+LEAST_RELEVANCE = 0.15
 _REMEMBERED = 200
 
 
@@ -160,8 +163,13 @@ class Recall:
                 connection, query, found, limits, options, max(LEAST_POOL, POOL_A_HIT * limit)
             )
             threshold = options.min_relevance if min_relevance is None else min_relevance
+            permitted = _permitted(ranked, threshold, min_relevance)
+            known = [one.fact.fact_id for one in permitted if one.fact is not None]
             kept = within(
-                _permitted(ranked, threshold, min_relevance), limit=limit, max_chars=max_chars
+                permitted,
+                limit=limit,
+                max_chars=max_chars,
+                duplicates=duplicates(connection, known),
             )
             shown = tuple(hits(connection, kept))
         degraded = [*self._degraded()]
@@ -300,11 +308,15 @@ class Recall:
 def _permitted(
     ranked: list[Ranked], threshold: float | None, demanded: float | None
 ) -> list[Ranked]:
-    """All hits when any of them is evidence; what the asker demands holds for each of them."""
+    """All hits that are not noise when any of them is evidence; what the asker demands holds for each."""
     if demanded is not None:
         return [one for one in ranked if permits(one.choice.relevance, demanded)]
     strongest = max((one.choice.relevance for one in ranked), default=0.0)
-    return ranked if permits(strongest, threshold) else []
+    if not permits(strongest, threshold):
+        return []
+    # What says next to nothing of the question must not ride along, unless the settings take everything.
+    least = 0.0 if threshold == 0 else LEAST_RELEVANCE
+    return [one for one in ranked if one.choice.relevance >= least]
 
 
 def _reason(found: Found, limits: RecallFilter, looked: _Looked) -> Reason:

@@ -353,7 +353,7 @@ def test_explain_tells_of_an_earlier_recall_and_of_a_new_one(daemon: RunningDaem
     returned = [one["anchor"] for one in by_id["candidates"] if one["returned"]]
     assert returned == [hit["anchor"] for hit in answer["hits"]]
     first = by_id["candidates"][0]
-    assert first["channels"].keys() == {"keyword", "vector"}
+    assert first["channels"].keys() == {"keyword", "vector", "graph"}
     assert first["channels"]["keyword"]["rank"] == 1
     priors = {f"prior.{one}" for one in ("decay", "importance", "frequency", "when", "number")}
     assert {"keyword_z", "vector_z", "fused", "neighbour", "total", *priors} <= first[

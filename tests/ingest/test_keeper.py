@@ -67,6 +67,17 @@ def test_root_that_is_gone_keeps_its_facts_and_says_so(vault):
     assert vault.keeper.report().hint
 
 
+def test_notes_that_are_ignored_from_now_on_go_at_once_however_many(vault):
+    for number in range(12):
+        vault.write(f"old/{number}.md", f"Pump number{number} leaks oil.\n")
+    vault.write("a.md", "Fan is loud.\n")
+    vault.look()
+    vault.write(".recallignore", "old/\n")
+    vault.look()
+    assert vault.facts() == {"Fan is loud."}
+    assert vault.keeper.report().state == "ok"
+
+
 def test_mass_deletion_is_held_until_it_is_confirmed(vault):
     for number in range(12):
         vault.write(f"{number}.md", f"Pump number{number} leaks oil.\n")

@@ -392,3 +392,10 @@ def test_a_stretch_of_particles_takes_time_in_proportion_to_its_length():
 )
 def test_short_foreign_questions_keep_their_content_words_only(question):
     assert not {"du", "de", "der", "des"} & {term.surface for term in understand(question).terms}
+
+
+def test_a_numbered_name_is_not_nearly_its_neighbour():
+    query = understand("db3 port")
+    rarities = dict.fromkeys(query.tokens, 1.0)
+    assert coverage(query, frozenset({"db2", "db", "2", "port"}), rarities) <= 0.5
+    assert coverage(query, frozenset({"db3", "db", "3", "port"}), rarities) == 1.0
