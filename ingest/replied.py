@@ -11,13 +11,19 @@ from datetime import date
 
 from ingest.prompt import EXAMPLE_MARKERS, Piece
 from recalld.records import BlockId, Category, DateInterval, Entity, Relation
-from retrieval.grounding import Grounded, ground
+from retrieval.grounding import Grounded, Refused, ground
 from retrieval.wording import negation
 from retrieval.words import tokens
 
 # More from one block is not extraction but a runaway.
 _MOST_FACTS = 40
 _LONGEST = 600
+# Marks of a prompt, and an answer ready-made: what follows them in a note is addressed to the model.
+_FRAME = re.compile(
+    r"<<<NOTE TEXT|NOTE TEXT>>|</(?:section|notes?|document|system|context|data|text|user)>"
+    r"|<\|?(?:im_start|im_end|system|assistant)\|?>|[{\[]\s*\"(?:facts|statement)\"\s*:",
+    re.IGNORECASE,
+)
 _SNAKE = re.compile(r"[\W_]+")
 
 
@@ -69,12 +75,7 @@ def judge(facts: Sequence[object], pieces: Sequence[Piece]) -> dict[BlockId, Blo
             continue
         reason = None
         for piece in (named, *(other for other in pieces if other is not named)):
-            verdict = ground(
-                statement,
-                source=piece.text,
-                heading_path=_context(piece),
-                markers=EXAMPLE_MARKERS,
-            )
+            verdict = _verdict(statement, piece)
             if isinstance(verdict, Grounded):
                 mine = found[piece.block.block_id]
                 if len(mine) < _MOST_FACTS:
@@ -87,6 +88,17 @@ def judge(facts: Sequence[object], pieces: Sequence[Piece]) -> dict[BlockId, Blo
         block_id: BlockReply(found=tuple(mine.values()), refused=dict(refused[block_id]))
         for block_id, mine in found.items()
     }
+
+
+def _verdict(statement: str, piece: Piece) -> Grounded | Refused:
+    """Whether a piece says it, in what of it speaks to the reader of the note and not to the model."""
+    frame = _FRAME.search(piece.text)
+    told = piece.text[: frame.start()] if frame else piece.text
+    verdict = ground(statement, source=told, heading_path=_context(piece), markers=EXAMPLE_MARKERS)
+    if frame and isinstance(verdict, Refused):
+        whole = ground(statement, source=piece.text, heading_path=_context(piece))
+        return Refused("instruction", frame[0]) if isinstance(whole, Grounded) else verdict
+    return verdict
 
 
 def _context(piece: Piece) -> tuple[str, ...]:

@@ -83,7 +83,11 @@ class FakeOllama:
     """The server; use it in a `with`. `script` holds steps for chat and embedding calls, first come first served."""
 
     def __init__(
-        self, *, models: Sequence[Listed] = (Listed(),), too_long_over: int = 10**9
+        self,
+        *,
+        models: Sequence[Listed] = (Listed(),),
+        too_long_over: int = 10**9,
+        port: int = 0,
     ) -> None:
         self.models = list(models)
         self.script: deque[Step] = deque()
@@ -101,7 +105,7 @@ class FakeOllama:
         self.answer: Callable[[dict[str, Any]], Step] | None = None
         self.loaded: set[str] = set()
         self._windows: dict[str, int] = {}
-        self._server = _Server(("127.0.0.1", 0), _Handler)
+        self._server = _Server(("127.0.0.1", port), _Handler)
         self._server.fake = self
         self._thread = threading.Thread(
             target=self._server.serve_forever, args=(0.01,), name="fake-ollama"
