@@ -101,6 +101,11 @@ class IngestSettings(_Model):
         default=(".md", ".markdown"), min_length=1, description="Endings of files that are notes."
     )
 
+    on_conflict: Literal["supersede", "keep_both", "review"] = _is(
+        "supersede",
+        "`supersede`: the newer by its own date wins; `keep_both`: both hold; `review`: until you say.",
+    )
+
     @model_validator(mode="after")
     def _waits_fit(self) -> IngestSettings:
         if self.longest_wait_ms < self.quiet_ms:
@@ -191,7 +196,7 @@ class ScheduleSettings(_Model):
     scan_every_min: float = _above(0, 10, 10_080, "Minutes between scans by size and time.")
     full_hash_every_h: float = _above(0, 24, 8_760, "Hours between scans that read every note.")
     maintenance_every_h: float = _above(
-        0, 24, 8_760, "Hours between tidying the database and backing it up."
+        0, 24, 8_760, "Hours between tidying the database."
     )
     watch_check_every_s: float = _above(
         0, 5, 3_600, "Seconds between checks that each root is there and is watched."
@@ -216,7 +221,7 @@ class Settings(_Model):
         (), 'Folders to watch, such as "~/notes" or { name = "work", path = "~/work/notes" }.'
     )
     data_dir: Path = Field(
-        description="Folder of database, memories and backups; unset: `$XDG_DATA_HOME/recalld`."
+        description="Folder of the database; unset: `$XDG_DATA_HOME/recalld`."
     )
     ingest: IngestSettings = IngestSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
