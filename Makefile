@@ -12,6 +12,9 @@ EXAMPLE_QUESTIONS := \
 	--ask "Wat betekent storing F.28 van de cv-ketel?" \
 	--ask "预测任务的部署为什么失败了？"
 
+# Most tests wait for a daemon to settle, so more of them than cores can run at once.
+JOBS ?= 4
+
 # One thread for each numeric library: more are slower when tests or other programs share the cores.
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
@@ -28,10 +31,10 @@ run: $(VENV)/.installed  ## Watch NOTES (the example vault by default), and ask 
 	exec $(BIN)/recalld run "$$notes" --config config.example.toml --data .run/data --socket .run/recalld.sock "$$@"
 
 test: $(VENV)/.installed-dev  ## Run every test
-	$(BIN)/pytest
+	$(BIN)/pytest -n $(JOBS)
 
 quick: $(VENV)/.installed-dev  ## Run the tests that take less than a quarter of a second
-	$(BIN)/pytest -m "not slow"
+	$(BIN)/pytest -n $(JOBS) -m "not slow"
 
 lint: $(VENV)/.installed-dev  ## Check style, types and layers
 	$(BIN)/ruff check
@@ -40,7 +43,7 @@ lint: $(VENV)/.installed-dev  ## Check style, types and layers
 	$(BIN)/lint-imports
 
 check: lint  ## Everything that CI checks: lint, and every test with coverage
-	$(BIN)/pytest --cov=recalld --cov=retrieval --cov=ingest --cov=daemon --cov-branch --cov-report=term:skip-covered
+	$(BIN)/pytest -n $(JOBS) --cov=recalld --cov=retrieval --cov=ingest --cov=daemon --cov-branch --cov-report=term:skip-covered
 
 bench: $(VENV)/.installed-dev  ## Measure speed and quality
 	$(BIN)/python -m bench
