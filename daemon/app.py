@@ -15,6 +15,7 @@ from pathlib import Path
 
 import structlog
 
+from daemon.agreeing import AgreeLoop
 from daemon.embedding import EmbedLoop
 from daemon.extracting import ExtractLoop
 from daemon.ingesting import IngestLoop, StageReport
@@ -29,6 +30,7 @@ from daemon.settle import Settle
 from daemon.status import EmbeddingModel, StatusReport
 from daemon.watching import Watches
 from daemon.writer import WriterThread
+from ingest.agreeing import AgreeingStage
 from ingest.embedding import EmbeddingStage
 from ingest.keeper import KeeperOptions, RootKeeper
 from ingest.refining import RefiningStage
@@ -83,6 +85,7 @@ class App:
         self._methods: Methods | None = None
         self._embed: EmbedLoop | None = None
         self._extract: ExtractLoop | None = None
+        self._agree: AgreeLoop | None = None
         self._status: StatusReport | None = None
         self._generation = _Counter()
         self._running: _Running | None = None
@@ -118,12 +121,22 @@ class App:
             give_way=lambda: _is_busy(ingest, embed),
             on_written=self._deepened,
         )
+        agreeing = AgreeingStage(
+            database=database, writes=writer, policy=settings.ingest.on_conflict
+        )
+        agreeing.adopt()
+        agree = AgreeLoop(
+            agreeing,
+            give_way=lambda: ingest.waiting().dirty > _WORDS_FIRST,
+            on_written=self._generation.count,
+        )
         watches = Watches(ingest)
         stages = {"scan": ingest.scan, "words": ingest.take}
         if embed is not None:
             stages |= {"vectors": embed.embed, "categories": embed.refine}
         if extract is not None:
             stages["facts"] = extract.report
+        stages["agreement"] = agree.report
         maintenance = StageReport()
         stages["maintenance"] = maintenance
         status = StatusReport(
@@ -131,6 +144,7 @@ class App:
             ingest=ingest,
             embed=embed,
             extract=extract,
+            agree=agree,
             watches=watches,
             model=model,
             generation=self._generation.value,
@@ -145,10 +159,12 @@ class App:
             writes=writer,
             ingest=ingest,
             extract=extract,
+            agreeing=agreeing,
+            on_resolved=self._reopened,
             status=status,
             defaults=_defaults(settings.recall),
         )
-        self._embed, self._extract = embed, extract
+        self._embed, self._extract, self._agree = embed, extract, agree
         self._serve()
         # Closed before requests in flight are waited for: an answer whose model hangs becomes a list.
         self._stack.callback(chat.close)
@@ -162,6 +178,8 @@ class App:
         if extract is not None:
             self._stack.callback(extract.stop)
             extract.start()
+        self._stack.callback(agree.stop)
+        agree.start()
         watches.start()
         self._stack.callback(watches.stop)
         ingest.start()
@@ -260,12 +278,22 @@ class App:
             self._embed.wake()
         if self._extract is not None:
             self._extract.wake()
+        if self._agree is not None:
+            self._agree.wake()
 
     def _deepened(self) -> None:
-        """The wordings of a model's facts want vectors."""
+        """The wordings of a model's facts want vectors, and are compared with what is known."""
         self._generation.count()
         if self._embed is not None:
             self._embed.wake()
+        if self._agree is not None:
+            self._agree.wake()
+
+    def _reopened(self) -> None:
+        """A fact that is an error after all, or that a user spoke of, is compared again."""
+        self._generation.count()
+        if self._agree is not None:
+            self._agree.wake()
 
     def _drop_other_roots(self, writer: WriterThread) -> None:
         """Forgets the notes of roots that are not in the settings."""
@@ -322,7 +350,7 @@ class App:
             embedding=stage,
             refining=RefiningStage(database=database, writes=writer, embedder=embedder),
             give_way=lambda: ingest.waiting().dirty > _WORDS_FIRST,
-            on_written=self._generation.count,
+            on_written=self._reopened,
         )
 
     def _recall(

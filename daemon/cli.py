@@ -22,7 +22,9 @@ import recalld
 from daemon.render import (
     Span,
     answer_lines,
+    conflict_lines,
     nothing_found,
+    pair_lines,
     printable,
     queued_lines,
     rebuilt_lines,
@@ -349,6 +351,34 @@ def related_command(
     key = "anchor" if _ANCHOR.fullmatch(told) else "entity"
     result = shared.ask("related", {key: told, "hops": hops, "limit": limit})
     shared.show(result, related_lines(result))
+
+
+@cli.command("conflicts")
+@click.option("-n", "--limit", type=click.IntRange(1, 200), help="At most so many pairs.")
+@click.option("--offset", type=click.IntRange(0), metavar="N", help="Leave out the first N.")
+@_shared
+@_pass_globals
+def conflicts_command(shared: Session, limit: int | None, offset: int | None) -> int:
+    """Show the facts that disagree, those that nobody has settled first."""
+    result = shared.ask("conflicts", {"limit": limit, "offset": offset})
+    if not result.get("pairs") and not shared.as_json:
+        shared.err.show([(Span("no facts disagree"),)])
+        return 1
+    shared.show(result, conflict_lines(result))
+    return 0
+
+
+@cli.command()
+@click.argument("anchor", metavar="A")
+@click.argument("over", metavar="B")
+@click.option("--both", is_flag=True, help="Both hold; neither supersedes the other.")
+@_shared
+@_pass_globals
+def resolve(shared: Session, anchor: str, over: str, both: bool) -> None:
+    """Say that fact A supersedes fact B, or that both hold."""
+    verdict = "both" if both else "supersedes"
+    result = shared.ask("resolve", {"anchor": anchor, "over": over, "verdict": verdict})
+    shared.show(result, pair_lines(result))
 
 
 @cli.group()

@@ -13,11 +13,13 @@ import structlog
 from daemon.extracting import ExtractLoop
 from daemon.ingesting import IngestLoop
 from daemon.status import StatusReport
+from ingest.agreeing import AgreeingStage
 from ingest.regraph import rebuild_graph
 from recalld import __version__
 from recalld.errors import InvalidParams, ModelUnavailable
 from recalld.protocol import (
     AnswerParams,
+    ConflictsParams,
     ExplainParams,
     GetParams,
     PingParams,
@@ -25,6 +27,7 @@ from recalld.protocol import (
     RecallParams,
     ReextractParams,
     RelatedParams,
+    ResolveParams,
     StatusParams,
     SyncParams,
     answered_json,
@@ -32,9 +35,11 @@ from recalld.protocol import (
     recalled_json,
 )
 from recalld.records import FactId
+from recalld.store.agreement import Resolution
 from recalld.store.connection import Database
 from recalld.store.writers import Writes
 from retrieval.answer import Answers
+from retrieval.disagreeing import conflict_of, list_conflicts, two_facts
 from retrieval.fetching import get
 from retrieval.recall import Recall
 from retrieval.relating import related
@@ -58,16 +63,23 @@ class Methods:
         writes: Writes,
         ingest: IngestLoop,
         extract: ExtractLoop | None,
+        agreeing: AgreeingStage,
+        on_resolved: Callable[[], None],
         status: StatusReport,
         defaults: Mapping[str, object],
     ) -> None:
-        """`defaults` are recall's from the settings, for requests that don't say."""
+        """`defaults` are recall's from the settings, for requests that don't say.
+
+        `on_resolved` is called when a user has spoken on two facts.
+        """
         self._recall = recall
         self._answers = answers
         self._database = database
         self._writes = writes
         self._ingest = ingest
         self._extract = extract
+        self._agreeing = agreeing
+        self._on_resolved = on_resolved
         self._status = status
         self._defaults = defaults
 
@@ -85,6 +97,8 @@ class Methods:
             "explain": self.explain,
             "related": self.related,
             "rebuild_graph": self.rebuild_graph,
+            "conflicts": self.conflicts,
+            "resolve": self.resolve,
             "reextract": self.reextract,
             "sync": self.sync,
             "status": self.status,
@@ -189,6 +203,20 @@ class Methods:
             hops=asked.hops,
             limit=asked.limit,
         )
+
+    def conflicts(self, params: dict[str, object]) -> dict[str, object]:
+        """The pairs of facts that disagree."""
+        asked = ConflictsParams.parse(params)
+        return list_conflicts(self._database, limit=asked.limit, offset=asked.offset)
+
+    def resolve(self, params: dict[str, object]) -> dict[str, object]:
+        """Keeps a user's word on two facts."""
+        asked = ResolveParams.parse(params)
+        one, other = two_facts(self._database, asked.anchor, asked.over)
+        word = Resolution(one=one, other=other, verdict=asked.verdict)
+        self._agreeing.resolve(word, int(time.time() * 1000))
+        self._on_resolved()
+        return conflict_of(self._database, one, other)
 
     def rebuild_graph(self, params: dict[str, object]) -> dict[str, object]:
         """Computes the graph again from what is stored."""

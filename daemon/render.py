@@ -275,6 +275,32 @@ def _node_name(node: Mapping[str, object]) -> str:
     return name if len(name) <= _NAME_SHOWN else f"{name[: _NAME_SHOWN - 1]}…"
 
 
+def conflict_lines(result: Mapping[str, object]) -> Iterator[Line]:
+    """The pairs that disagree, a blank line between two, and how many more there are."""
+    pairs = _rows(result.get("pairs"))
+    for number, pair in enumerate(pairs):
+        if number:
+            yield ()
+        yield from pair_lines(pair)
+    total = result.get("total")
+    if isinstance(total, int) and total > len(pairs):
+        yield ()
+        yield (Span(f"{len(pairs)} of {total}; see --limit and --offset", "dim"),)
+
+
+def pair_lines(pair: Mapping[str, object]) -> Iterator[Line]:
+    """Two facts that disagree, the newer first, and how that stands."""
+    state = printable(pair.get("state", ""))
+    style: Style = "bad" if state == "open" else "dim"
+    reason = printable(pair.get("reason", "")).replace("_", " ")
+    yield (Span(f"{state} · {reason}", style),)
+    for fact in _rows(pair.get("facts")):
+        yield (Span(f"  {printable(fact.get('text', ''))}", "strong"),)
+        parts = [_place(_mapping(fact.get("source"))), _date_of({"dates": fact})]
+        parts.append(printable(fact.get("anchor", "")))
+        yield (Span(f"  {' · '.join(part for part in parts if part)}", "dim"),)
+
+
 def rebuilt_lines(result: Mapping[str, object]) -> Iterator[Line]:
     """What a rebuild of the graph looked at, and how much it set right."""
     looked = ", ".join(f"{result.get(name, 0)} {name}" for name in ("facts", "notes", "links"))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
 
+from daemon.agreeing import AgreeLoop
 from daemon.embedding import EmbedLoop
 from daemon.extracting import ExtractLoop
 from daemon.ingesting import IngestLoop, StageReport, Waiting
@@ -57,6 +58,7 @@ class StatusReport:
         ingest: IngestLoop,
         embed: EmbedLoop | None,
         extract: ExtractLoop | None,
+        agree: AgreeLoop,
         watches: Watches,
         model: EmbeddingModel,
         generation: Callable[[], int],
@@ -67,6 +69,7 @@ class StatusReport:
         self._ingest = ingest
         self._embed = embed
         self._extract = extract
+        self._agree = agree
         self._watches = watches
         self._model = model
         self._generation = generation
@@ -78,12 +81,15 @@ class StatusReport:
         self.stopping = False
 
     def settled(self) -> bool:
-        """Whether everything on disk is in the index: words, vectors, categories, and facts where a model is there."""
+        """Whether everything on disk is in the index, and compared.
+
+        Words, vectors, categories, what facts say of one another, and facts of a model where one is there.
+        """
         return self._settled(self._ingest.waiting())
 
     def _settled(self, waiting: Waiting) -> bool:
-        is_read = self._extract is None or self._extract.idle
-        settled = waiting.dirty == 0 and is_read and (self._embed is None or self._embed.idle)
+        loops = (self._embed, self._extract, self._agree)
+        settled = waiting.dirty == 0 and all(loop is None or loop.idle for loop in loops)
         self._caught_up = self._caught_up or settled
         return settled
 

@@ -24,6 +24,10 @@ VerdictKind = Literal["duplicate", "extends", "contradicts", "independent", "und
 
 # Below this share of common words two facts are about different things.
 MIN_RELATED = 0.3
+# Words; what is longer is no value that took another's place.
+_LONG_VALUE = 4
+# Content words; a longer sentence tells a story, in which something was replaced.
+_LONG_UPDATE = 8
 _MEASURE = re.compile(r"(?:[a-z]+:)?-?\d[\d./]*")
 _VERBS = frozenset(
     ("is", "are", "was", "were", "has", "have", "had", "can", "does", "runs", "lives", "works")
@@ -132,10 +136,12 @@ def _denied(a: Side, b: Side) -> Verdict | None:
 
 
 def _updated(a: Side, b: Side) -> Verdict | None:
+    if a.modality != b.modality:
+        return None
     for past, present in ((a, b), (b, a)):
         gained = present.cues - past.cues
         shared = past.content & present.content
-        if not gained & {"moved", "replaced"} or not shared:
+        if not gained & {"moved", "replaced"} or not _is_mostly_about(shared, past, present):
             continue
         has_subject = bool(past.lasting[:1]) and past.lasting[:2] == present.lasting[:2]
         has_subject = has_subject or past.bare[:1] == present.bare[:1]
@@ -154,6 +160,16 @@ def _updated(a: Side, b: Side) -> Verdict | None:
                 return Verdict("contradicts", "replaced", 0.8)
         return Verdict("undecided", "update", 0.5)
     return None
+
+
+def _is_mostly_about(shared: frozenset[str], past: Side, present: Side) -> bool:
+    """Whether what both say is enough of either for one to tell how the other changed.
+
+    Prose is full of "instead of" and "replaced" that change nothing told elsewhere.
+    """
+    shorter = min(len(past.content), len(present.content))
+    longer = max(len(past.content), len(present.content))
+    return bool(shared) and len(shared) * 3 >= shorter and longer <= _LONG_UPDATE
 
 
 def _has_place(side: Side) -> bool:
@@ -207,7 +223,8 @@ def _slots(left: tuple[str, ...], right: tuple[str, ...]) -> list[_Slot]:
 
 def _one_slot(one: Claim, other: Claim, a: Side, b: Side, slot: _Slot) -> Verdict | None:
     shared = len(slot.before) + len(slot.after)
-    if shared < max(len(slot.left), len(slot.right)) and shared < 2:
+    longest = max(len(slot.left), len(slot.right))
+    if shared < longest and (shared < 2 or longest > _LONG_VALUE):
         return None
     if _is_doubtful(slot):
         return Verdict("undecided", "spelling", 0.5)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import hashlib
 import math
+from functools import lru_cache
 
 from retrieval.words import is_stop, language_of, tokens
 
 LEAST_OVERLAP = 1 / 3
 
 
+@lru_cache(maxsize=1 << 14)
 def content_words(text: str) -> frozenset[str]:
     """The index words of a text without stop words; all of them when there are no others."""
     language = language_of(text)

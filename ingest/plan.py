@@ -16,9 +16,9 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import PurePosixPath
 
-from ingest.keys import fact_keys
 from ingest.redaction import drop_controls
 from recalld.records import (
+    DateInterval,
     ExtractedBlock,
     ExtractedFact,
     ExtractedPassage,
@@ -45,6 +45,7 @@ _DATE_TITLE = re.compile(
     r"\W*\d{4}[-./年]\d{1,2}([-./月]\d{1,2}日?)?(\W+\w{2,12}\.?)?\W*|\W*\d{1,2}[-./]\d{1,2}[-./]\d{4}\W*"
 )
 _ISO_DAY = re.compile(r"(?<!\d)(\d{4})-(\d{2})-(\d{2})(?!\d)")
+_ISO_MONTH = re.compile(r"\d{4}-(?:0[1-9]|1[0-2])")
 _HEADING_LENGTH = 100
 # File names that name no matter.
 _NO_TITLES = frozenset({"readme", "index", "untitled", "home", "inbox", "notes", "note", "todo"})
@@ -92,14 +93,20 @@ def shown_title(note: ParsedNote, path: str) -> str:
 
 
 def note_date(note: ParsedNote, path: str) -> date | None:
-    """The day a note is from: its front matter, else its file name, else its title; never the file's time."""
+    """The day a note is from: its front matter, else its file name, else its title; never the file's time.
+
+    A name or title that is a month is its first day.
+    """
     if note.date:
         return note.date
     for text in (PurePosixPath(path).stem, note.title):
         found = _ISO_DAY.search(text)
-        if found:
+        month = _ISO_MONTH.fullmatch(text)
+        if found or month:
             try:
-                return date(*(int(part) for part in found.groups()))
+                if found:
+                    return date(*(int(part) for part in found.groups()))
+                return date(int(text[:4]), int(text[-2:]), 1)
             except ValueError:
                 continue
     return None
@@ -143,10 +150,15 @@ def embed_prefix(title: str, heading_path: Sequence[str]) -> str:
 
 def fact_uid(fact: ExtractedFact, title: str, heading_path: Sequence[str]) -> str:
     """The identity of a fact, 32 hex: its words, its date, and its headings where it needs them to be understood."""
-    text = " ".join(unicodedata.normalize("NFKC", fact.text).casefold().split())
-    happened = f"{fact.happened.first}/{fact.happened.last}" if fact.happened is not None else ""
     where = () if fact.stands_alone else tuple(heading_path) or (title,)
-    return digest(text.strip(" .。!！;；"), happened, *where).hex()
+    return uid_of(fact.text, fact.happened, where)
+
+
+def uid_of(text: str, happened: DateInterval | None, where: Sequence[str] = ()) -> str:
+    """The identity of these words on these days, under these headings where they lean on them."""
+    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    days = f"{happened.first}/{happened.last}" if happened is not None else ""
+    return digest(plain.strip(" .。!！;；"), days, *where).hex()
 
 
 def plan_note(
@@ -326,7 +338,6 @@ def _new_statement(
                 entities=fact.entities,
                 relations=fact.relations,
                 happened=fact.happened,
-                keys=fact_keys(fact.text),
             )
             for fact in statement.facts
         ),

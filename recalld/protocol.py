@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date
-from typing import Annotated, ClassVar, Self, TypeVar
+from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
@@ -52,6 +52,10 @@ def _category(value: object) -> object:
 
 def _kind(value: object) -> object:
     return _member(value, ("fact", "passage"))
+
+
+def _verdict(value: object) -> object:
+    return _member(value, ("supersedes", "both"))
 
 
 def _member(value: object, known: tuple[str, ...]) -> str:
@@ -199,6 +203,25 @@ class RelatedParams(Params):
                 hint="An anchor looks like fact:a3f1c0d2; an entity is a name.",
             )
         return found
+
+
+class ConflictsParams(Params):
+    """What `conflicts` takes."""
+
+    method = "conflicts"
+
+    limit: Annotated[int, Field(ge=1, le=200)] = 20
+    offset: Annotated[int, Field(ge=0)] = 0
+
+
+class ResolveParams(Params):
+    """What `resolve` takes: a fact, the one it is set against, and what holds."""
+
+    method = "resolve"
+
+    anchor: Annotated[str, Field(min_length=1, max_length=_MAX_ITEM_CHARACTERS)]
+    over: Annotated[str, Field(min_length=1, max_length=_MAX_ITEM_CHARACTERS)]
+    verdict: Annotated[Literal["supersedes", "both"], BeforeValidator(_verdict)] = "supersedes"
 
 
 class RebuildGraphParams(Params):

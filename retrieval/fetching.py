@@ -11,6 +11,7 @@ from typing import Literal
 
 from recalld.errors import AmbiguousAnchor, InvalidParams, NotFound
 from recalld.records import FactId, Lines, NoteId, PassageId
+from recalld.store.conflicts import LinkRow, disagreeing, links_of_fact
 from recalld.store.connection import Connection, Database
 from recalld.store.links import note_links
 from recalld.store.searching import (
@@ -116,6 +117,9 @@ def _fact(connection: Connection, fact_id: FactId, lines_around: int) -> Fetched
         },
         "superseded_by": next((fact_anchor(uid) for uid in newer.values()), None),
         "supersedes": [fact_anchor(uid) for uid in older],
+        "conflicts_with": [
+            fact_anchor(uid) for uid in disagreeing(connection, [fact_id]).get(fact_id, ())
+        ],
         "sources": [_source(one, passages[one.passage_id]) for one in places],
         "entities": [
             {"name": name, "kind": kind} for name, kind in entities_of_fact(connection, fact_id)
@@ -125,6 +129,7 @@ def _fact(connection: Connection, fact_id: FactId, lines_around: int) -> Fetched
             for subject, predicate, thing in relations_of_fact(connection, fact_id)
         ],
         "links": note_links(connection, passage.note_id),
+        "fact_links": [_fact_link(one, fact.uid) for one in links_of_fact(connection, fact_id)],
         "tags": list(tags_of_notes(connection, [passage.note_id]).get(passage.note_id, ())),
         "scope": fact.scope,
         "source_text": _text_round(connection, passage, fact.lines, lines_around),
@@ -165,6 +170,19 @@ def _note(connection: Connection, note_id: NoteId) -> Fetched:
         "problems": note.problems,
     }
     return Fetched(result=result, facts=())
+
+
+def _fact_link(link: LinkRow, uid: str) -> dict[str, object]:
+    """An edge of the fact with this uid, with what stands at its other end."""
+    text = link.to_text if link.from_uid == uid else link.from_text
+    return {
+        "type": link.kind,
+        "from": fact_anchor(link.from_uid),
+        "to": fact_anchor(link.to_uid),
+        "reason": link.reason,
+        "origin": link.origin,
+        "text": text,
+    }
 
 
 def _place(passage: PassageRow) -> dict[str, object]:

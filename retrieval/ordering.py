@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from recalld.records import PassageId, StatementId
+from recalld.store.conflicts import successors_of
 from recalld.store.connection import Connection
 from recalld.store.vectors import unit_vectors
 from retrieval.cues import asks_for_earlier, has_number, is_question
@@ -34,7 +35,11 @@ def settle_order(
         order = _newer_numbers_first(connection, query, order, statement_words, rarities)
     by_passage = {one.passage.passage_id: one for one in order}
     views = {one.passage.passage_id: fact_view(one.fact) for one in order if one.fact is not None}
-    return [by_passage[item] for item in order_superseded(tuple(by_passage), views)]
+    hidden = successors_of(
+        connection, [one.superseded_by for one in views.values() if one.superseded_by is not None]
+    )
+    ordered = order_superseded(tuple(by_passage), views, hidden=hidden)
+    return [by_passage[item] for item in ordered]
 
 
 def _newer_numbers_first(

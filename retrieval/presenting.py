@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recalld.records import Category, FactId, Hit, Source
+from recalld.store.conflicts import Duplicates, disagreeing
 from recalld.store.connection import Connection
 from recalld.store.searching import PassageRow, fact_uids, superseded_by_these, tags_of_notes
 from retrieval.collapse import collapse, fit_budget
@@ -21,21 +22,28 @@ class Kept:
     more: int
 
 
-def within(ranked: Sequence[Ranked], *, limit: int, max_chars: int) -> list[Kept]:
-    """The first `limit` different things said, in order, as far as the character budget goes."""
+def within(
+    ranked: Sequence[Ranked], *, limit: int, max_chars: int, duplicates: Duplicates
+) -> list[Kept]:
+    """The first `limit` different things said, in order, as far as the character budget goes.
+
+    Facts known to say the same in other letters are one, with the places of all of them.
+    """
     by_passage = {one.passage.passage_id: one for one in ranked}
-    folded = collapse(_shown(one) for one in ranked)[:limit]
+    folded = collapse(_shown(one, duplicates) for one in ranked)[:limit]
     fitting = fit_budget([one.kept.text for one in folded], max_chars)
     kept = []
     for place in fitting:
         group = folded[place]
         one = by_passage[group.kept.passage_id]
-        stated = one.fact.sources if one.fact is not None else 0
+        stated = 0
+        if one.fact is not None:
+            stated = one.fact.sources + duplicates.more_places(one.fact.fact_id)
         kept.append(Kept(ranked=one, more=max(stated, len(group.sources)) - 1))
     return kept
 
 
-def _shown(one: Ranked) -> Shown:
+def _shown(one: Ranked, duplicates: Duplicates) -> Shown:
     if one.fact is None:
         return Shown(
             passage_id=one.passage.passage_id,
@@ -46,7 +54,7 @@ def _shown(one: Ranked) -> Shown:
     # The uid knows whether the words need their headings; two facts with the same words are two.
     return Shown(
         passage_id=one.passage.passage_id,
-        fact_id=one.fact.fact_id,
+        fact_id=duplicates.of(one.fact.fact_id),
         text=one.fact.text,
         context=(one.fact.uid,),
     )
@@ -57,8 +65,11 @@ def hits(connection: Connection, kept: Sequence[Kept]) -> list[Hit]:
     facts = [one.ranked.fact for one in kept if one.ranked.fact is not None]
     newer = fact_uids(connection, [fact.superseded_by for fact in facts if fact.superseded_by])
     older = superseded_by_these(connection, [fact.fact_id for fact in facts])
+    against = disagreeing(connection, [fact.fact_id for fact in facts])
     tags = tags_of_notes(connection, {one.ranked.passage.note_id for one in kept})
-    return [_hit(one, newer, older, tags.get(one.ranked.passage.note_id, ())) for one in kept]
+    return [
+        _hit(one, newer, older, against, tags.get(one.ranked.passage.note_id, ())) for one in kept
+    ]
 
 
 def context_of(passage: PassageRow) -> tuple[str, ...]:
@@ -72,6 +83,7 @@ def _hit(
     one: Kept,
     newer: dict[FactId, str],
     older: dict[FactId, list[str]],
+    against: dict[FactId, tuple[str, ...]],
     tags: tuple[str, ...],
 ) -> Hit:
     passage, fact = one.ranked.passage, one.ranked.fact
@@ -96,6 +108,9 @@ def _hit(
         stated=fact.stated if fact else passage.dated,
         superseded_by=fact_anchor(successor) if successor else None,
         supersedes=tuple(fact_anchor(uid) for uid in older.get(fact.fact_id, ())) if fact else (),
+        conflicts_with=tuple(fact_anchor(uid) for uid in against.get(fact.fact_id, ()))
+        if fact
+        else (),
         tags=tags,
         scope=fact.scope if fact else "global",
         path=one.ranked.path,

@@ -1,27 +1,38 @@
-"""Facts compared with facts: who may say the same, what the comparison found, and which one stands.
+"""Facts compared with facts: who may say the same, what the comparison found, and a user's word on it.
 
-Candidates come from shared keys, which depend on a fact's words alone, so that comparing facts one by one as they
-come finds the same pairs as comparing all of them at once.
+What is stored is a function of the facts that are there and of what users said of them. Candidates come from keys,
+which depend on a fact's own words and relations; so comparing facts one by one as they come finds the same as
+comparing all of them at once.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Literal
+from typing import Any, Literal
 
-from recalld.records import DateInterval, FactId
-from recalld.store.connection import Connection, execute, translated
+from recalld.records import Category, DateInterval, FactId
+from recalld.store.connection import Connection, execute, transaction
+from recalld.store.facts import Wording, together
+from recalld.store.succession import (
+    compare_again,
+    compare_sharing_again,
+    crowded,
+    settle_successors,
+    superseded_by_any,
+)
 
 LinkKind = Literal[
     "similar", "related", "contradicts", "extends", "supersedes", "caused_by", "temporal"
 ]
 Origin = Literal["rule", "llm", "user"]
+Word = Literal["supersedes", "both"]
 
-# Keys that more facts share say nothing; a template of a thousand notes is no conflict.
-_MOST_SHARING = 200
+# What is in force, kept beside what was found by it.
+RULES = "agreement"
+POLICY = "on_conflict"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,15 +42,20 @@ class Comparable:
     fact_id: FactId
     uid: str
     text: str
+    category: Category
     happened: DateInterval | None
+    # The day of the newest note that states it and says which day it is from; a file's time is none.
     stated: date | None
+    # Names in it, as written, and (subject, predicate, object).
     entities: tuple[str, ...]
+    relations: tuple[tuple[str, str, str], ...]
+    # The headings it stands under, else the note's title.
     heading_path: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FactLink:
-    """A typed edge between two facts."""
+    """A typed edge between two facts. `supersedes` and `extends` run from what says more to what says less."""
 
     from_fact: FactId
     to_fact: FactId
@@ -49,149 +65,111 @@ class FactLink:
     reason: str
 
 
-_COMPARABLE = (
-    "SELECT fact.id, uid, fact.text, happened_from, happened_to, stated_on,"
-    " (SELECT json_group_array(name ORDER BY name) FROM mention"
-    " JOIN entity ON entity.id = entity_id WHERE mention.fact_id = fact.id),"
-    " (SELECT heading_path FROM fact_source JOIN passage ON passage.id = passage_id"
-    " JOIN block ON block.id = block_id WHERE fact_source.fact_id = fact.id"
-    " ORDER BY heading_path LIMIT 1) FROM fact"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolution:
+    """A user's word on two facts, by their uids; `one` is the winner where it is `supersedes`."""
+
+    one: str
+    other: str
+    verdict: Word
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What comparing one fact came to."""
+
+    fact_id: FactId
+    keys: tuple[str, ...]
+    # Every edge between it and a fact that was compared before or with it.
+    links: tuple[FactLink, ...]
+
+
+_HEADINGS = "CASE heading_path WHEN '[]' THEN json_array(title) ELSE heading_path END"
+_PLACES = (
+    "FROM fact_source JOIN passage ON passage.id = passage_id JOIN block ON block.id = block_id"
+    " JOIN note ON note.id = passage.note_id WHERE fact_id = fact.id"
 )
 
 
-def _comparable(row: tuple[object, ...]) -> Comparable:
-    first, last, stated = (date.fromisoformat(str(day)) if day else None for day in row[3:6])
+def comparables(connection: Connection, facts: Collection[FactId]) -> dict[FactId, Comparable]:
+    """These facts as comparison sees them; those that are gone are left out."""
+    rows = execute(
+        connection,
+        "SELECT fact.id, uid, fact.text, category, happened_from, happened_to,"
+        f" (SELECT max(dated) {_PLACES}),"
+        " (SELECT json_group_array(DISTINCT wording) FROM fact_source WHERE fact_id = fact.id),"
+        f" (SELECT min({_HEADINGS}) {_PLACES})"
+        " FROM fact WHERE fact.id IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(facts)),),
+    )
+    return {FactId(row[0]): _comparable(row) for row in rows}
+
+
+def _comparable(row: tuple[Any, ...]) -> Comparable:
+    first, last, stated = (date.fromisoformat(day) if day else None for day in row[4:7])
+    said = together([Wording.loads(one) for one in json.loads(row[7])])
     return Comparable(
-        fact_id=FactId(int(str(row[0]))),
-        uid=str(row[1]),
-        text=str(row[2]),
+        fact_id=FactId(row[0]),
+        uid=row[1],
+        text=row[2],
+        category=Category(row[3]),
         happened=DateInterval(first=first, last=last) if first and last else None,
         stated=stated,
-        entities=tuple(json.loads(str(row[6]))),
-        heading_path=tuple(json.loads(str(row[7]))) if row[7] else (),
+        entities=tuple(sorted({name for name, _ in said.entities})),
+        relations=said.relations,
+        heading_path=tuple(json.loads(row[8])),
     )
-
-
-def to_compare(connection: Connection, limit: int) -> list[Comparable]:
-    """Facts that were not compared yet, the newest first."""
-    rows = execute(
-        connection, f"{_COMPARABLE} WHERE compared = 0 ORDER BY id DESC LIMIT ?", (limit,)
-    )
-    return [_comparable(row) for row in rows]
 
 
 def count_to_compare(connection: Connection) -> int:
     """How many facts were not compared yet."""
-    return int(execute(connection, "SELECT count(*) FROM fact WHERE compared = 0")[0][0])
+    return int(execute(connection, "SELECT count(*) FROM fact WHERE compared <> 1")[0][0])
 
 
-def candidates_for(connection: Connection, fact_id: FactId) -> list[Comparable]:
-    """The facts that share a key with this one, in the order of their uids."""
+def sharing(connection: Connection, keys: Collection[str]) -> dict[str, list[FactId]]:
+    """The compared facts that have each key. A key that too many facts share is left out."""
+    telling = sorted(set(keys) - crowded(connection, keys))
     rows = execute(
         connection,
-        f"{_COMPARABLE} WHERE fact.id <> :id AND fact.id IN (SELECT other.fact_id FROM fact_key AS mine"
-        " JOIN fact_key AS other ON other.key = mine.key WHERE mine.fact_id = :id"
-        " AND (SELECT count(*) FROM (SELECT 1 FROM fact_key WHERE key = mine.key"
-        f" LIMIT {_MOST_SHARING + 1})) <= {_MOST_SHARING}) ORDER BY uid",
-        {"id": fact_id},
+        "SELECT value, fact_id FROM json_each(?) CROSS JOIN fact_key ON fact_key.key = value"
+        " CROSS JOIN fact ON fact.id = fact_id WHERE compared = 1",
+        (json.dumps(telling),),
     )
-    return [_comparable(row) for row in rows]
+    found: dict[str, list[FactId]] = {key: [] for key in telling}
+    for key, fact_id in rows:
+        found[key].append(FactId(fact_id))
+    return found
 
 
-def conflicts(connection: Connection, limit: int, offset: int) -> list[tuple[FactLink, bool]]:
-    """Pairs that disagree and are both current, newest first; and whether a user has said both hold."""
+def texts_of_facts(connection: Connection, facts: Collection[FactId]) -> dict[FactId, str]:
+    """The words of each fact."""
     rows = execute(
         connection,
-        "SELECT from_fact, to_fact, kind, weight, origin, reason FROM fact_link"
-        " JOIN fact AS one ON one.id = from_fact JOIN fact AS other ON other.id = to_fact"
-        " WHERE kind = 'contradicts' AND from_fact < to_fact"
-        " AND NOT EXISTS (SELECT 1 FROM resolution"
-        " WHERE (resolution.one, resolution.other) IN ((one.uid, other.uid), (other.uid, one.uid)))"
-        " ORDER BY max(coalesce(one.stated_on, ''), coalesce(other.stated_on, '')) DESC, from_fact,"
-        " to_fact LIMIT ? OFFSET ?",
-        (limit, offset),
-    )
-    return [(_link(row), False) for row in rows]
-
-
-def count_conflicts(connection: Connection) -> int:
-    """How many pairs disagree and were not resolved, by rule or by hand."""
-    return int(
-        execute(
-            connection,
-            "SELECT count(*) FROM fact_link AS open JOIN fact AS one ON one.id = from_fact"
-            " JOIN fact AS other ON other.id = to_fact WHERE kind = 'contradicts'"
-            " AND from_fact < to_fact AND NOT EXISTS (SELECT 1 FROM fact_link AS done"
-            " WHERE done.kind = 'supersedes' AND (done.from_fact, done.to_fact)"
-            " IN ((open.from_fact, open.to_fact), (open.to_fact, open.from_fact)))"
-            " AND NOT EXISTS (SELECT 1 FROM resolution WHERE (resolution.one, resolution.other)"
-            " IN ((one.uid, other.uid), (other.uid, one.uid)))",
-        )[0][0]
-    )
-
-
-def _link(row: tuple[object, ...]) -> FactLink:
-    return FactLink(
-        from_fact=FactId(int(str(row[0]))),
-        to_fact=FactId(int(str(row[1]))),
-        kind=row[2],  # type: ignore[arg-type]  # the table's CHECK holds it
-        weight=float(str(row[3])),
-        origin=row[4],  # type: ignore[arg-type]  # the table's CHECK holds it
-        reason=str(row[5]),
-    )
-
-
-def links_of(connection: Connection, facts: Collection[FactId]) -> list[FactLink]:
-    """Every edge from or to these facts."""
-    rows = execute(
-        connection,
-        "SELECT from_fact, to_fact, kind, weight, origin, reason FROM fact_link"
-        " WHERE from_fact IN (SELECT value FROM json_each(:ids))"
-        " OR to_fact IN (SELECT value FROM json_each(:ids)) ORDER BY 1, 2, 3",
-        {"ids": json.dumps(list(facts))},
-    )
-    return [_link(row) for row in rows]
-
-
-def resolutions(connection: Connection, uid: str) -> list[tuple[str, str, str]]:
-    """A user's words on a fact: (winner or one, other, verdict)."""
-    rows = execute(
-        connection, "SELECT one, other, verdict FROM resolution WHERE ? IN (one, other)", (uid,)
-    )
-    return [(row[0], row[1], row[2]) for row in rows]
-
-
-def put_keys(connection: Connection, fact_id: int, keys: Sequence[str]) -> None:
-    """Writes the keys of a fact; inside the note's transaction."""
-    for key in keys:
-        execute(
-            connection,
-            "INSERT OR IGNORE INTO fact_key (key, fact_id) VALUES (?, ?)",
-            (key, fact_id),
-        )
-
-
-def superseded_by_any(connection: Connection, facts: Collection[int]) -> set[int]:
-    """The facts that any of these supersedes; to be settled anew when one of these goes."""
-    rows = execute(
-        connection,
-        "SELECT to_fact FROM fact_link WHERE kind = 'supersedes'"
-        " AND from_fact IN (SELECT value FROM json_each(?))",
+        "SELECT fact.id, fact.text FROM json_each(?) CROSS JOIN fact ON fact.id = value",
         (json.dumps(sorted(facts)),),
     )
-    return {row[0] for row in rows}
+    return {FactId(row[0]): row[1] for row in rows}
 
 
-def settle_successors(connection: Connection, facts: Collection[int]) -> None:
-    """Points each of these facts at its newest successor that is still there, or at none."""
-    execute(
+def resolutions(connection: Connection, uids: Collection[str]) -> list[Resolution]:
+    """Users' words on any of these facts."""
+    rows = execute(
         connection,
-        "UPDATE fact SET superseded_by = (SELECT from_fact FROM fact_link"
-        " JOIN fact AS newer ON newer.id = from_fact WHERE to_fact = fact.id AND kind = 'supersedes'"
-        " ORDER BY origin = 'user' DESC, coalesce(newer.happened_to, newer.stated_on) DESC,"
-        " newer.uid LIMIT 1) WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(sorted(facts)),),
+        "SELECT one, other, verdict FROM resolution WHERE one IN (SELECT value FROM json_each(:uids))"
+        " OR other IN (SELECT value FROM json_each(:uids))",
+        {"uids": json.dumps(sorted(uids))},
     )
+    return [Resolution(one=row[0], other=row[1], verdict=row[2]) for row in rows]
+
+
+def compared_by_uid(connection: Connection, uids: Collection[str]) -> dict[str, FactId]:
+    """Those of these facts that are there and were compared."""
+    rows = execute(
+        connection,
+        "SELECT uid, id FROM fact WHERE compared = 1 AND uid IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(uids)),),
+    )
+    return {row[0]: FactId(row[1]) for row in rows}
 
 
 class AgreementWriter:
@@ -201,66 +179,139 @@ class AgreementWriter:
         """`connection` is the database's only writing one."""
         self._connection = connection
 
-    def put(self, fact_id: FactId, links: Sequence[FactLink]) -> None:
-        """Makes `links` the edges of a fact that comparison found; those of a user stay."""
-        with translated(), self._connection:
-            if not execute(self._connection, "SELECT 1 FROM fact WHERE id = ?", (fact_id,)):
-                return
-            before = self._pointed_at(fact_id)
+    def begin(self, limit: int) -> list[FactId]:
+        """The facts whose turn it is: those that an earlier run left in the middle, then the newest."""
+        with transaction(self._connection):
             execute(
                 self._connection,
-                "DELETE FROM fact_link WHERE ? IN (from_fact, to_fact) AND origin <> 'user'",
-                (fact_id,),
+                "UPDATE fact SET compared = 2 WHERE id IN"
+                " (SELECT id FROM fact WHERE compared = 0 ORDER BY id DESC LIMIT max(0, :limit -"
+                " (SELECT count(*) FROM fact WHERE compared = 2)))",
+                {"limit": limit},
             )
-            for link in links:
-                execute(
-                    self._connection,
-                    "INSERT OR IGNORE INTO fact_link (from_fact, to_fact, kind, weight, origin,"
-                    " reason) SELECT ?, ?, ?, ?, ?, ? WHERE"
-                    " (SELECT count(*) FROM fact WHERE id IN (?, ?)) = 2",
-                    (
-                        link.from_fact,
-                        link.to_fact,
-                        link.kind,
-                        link.weight,
-                        link.origin,
-                        link.reason,
-                        link.from_fact,
-                        link.to_fact,
-                    ),
-                )
-            execute(self._connection, "UPDATE fact SET compared = 1 WHERE id = ?", (fact_id,))
-            settle_successors(self._connection, {fact_id} | before | self._pointed_at(fact_id))
+            return self._being_compared()
 
-    def _pointed_at(self, fact_id: FactId) -> set[int]:
+    def begin_these(self, uids: Collection[str]) -> list[FactId]:
+        """Has these facts compared now; gives them, and what an earlier run left in the middle."""
+        with transaction(self._connection):
+            execute(
+                self._connection,
+                "UPDATE fact SET compared = 2 WHERE uid IN (SELECT value FROM json_each(?))",
+                (json.dumps(sorted(uids)),),
+            )
+            return self._being_compared()
+
+    def _being_compared(self) -> list[FactId]:
+        rows = execute(self._connection, "SELECT id FROM fact WHERE compared = 2 ORDER BY id DESC")
+        return [FactId(row[0]) for row in rows]
+
+    def put(self, results: Sequence[Compared]) -> None:
+        """Makes what comparison found the keys and edges of these facts.
+
+        A fact that has changed since its comparison began is left to the next one.
+        """
+        with transaction(self._connection):
+            unchanged = set(self._being_compared())
+            results = [one for one in results if one.fact_id in unchanged]
+            facts = [one.fact_id for one in results]
+            pointed_at = superseded_by_any(self._connection, facts)
+            self._unlink(facts)
+            for link in dict.fromkeys(link for one in results for link in one.links):
+                self._link(link)
+            execute(
+                self._connection,
+                "UPDATE fact SET compared = 1 WHERE id IN (SELECT value FROM json_each(?))",
+                (json.dumps(facts),),
+            )
+            self._put_keys({one.fact_id: one.keys for one in results})
+            pointed_at |= superseded_by_any(self._connection, facts)
+            settle_successors(self._connection, pointed_at | set(facts))
+
+    def _unlink(self, facts: Sequence[FactId]) -> None:
+        ids = "(SELECT value FROM json_each(?))"
+        for end in ("from_fact", "to_fact"):
+            execute(
+                self._connection,
+                f"DELETE FROM fact_link WHERE {end} IN {ids} AND origin <> 'llm'"
+                " AND kind IN ('similar', 'extends', 'contradicts', 'supersedes')",
+                (json.dumps(facts),),
+            )
+
+    def _link(self, link: FactLink) -> None:
+        execute(
+            self._connection,
+            "INSERT OR IGNORE INTO fact_link (from_fact, to_fact, kind, weight, origin, reason)"
+            " SELECT ?, ?, ?, ?, ?, ? WHERE (SELECT count(*) FROM fact WHERE id IN (?, ?)) = 2",
+            (
+                link.from_fact,
+                link.to_fact,
+                link.kind,
+                link.weight,
+                link.origin,
+                link.reason,
+                link.from_fact,
+                link.to_fact,
+            ),
+        )
+
+    def _put_keys(self, keys: Mapping[FactId, Sequence[str]]) -> None:
+        """Writes the keys of facts; one that comes to say nothing, or something again, has its facts compared."""
+        wanted = {(key, fact_id) for fact_id, some in keys.items() for key in some}
         rows = execute(
             self._connection,
-            "SELECT to_fact FROM fact_link WHERE from_fact = ? AND kind = 'supersedes'",
-            (fact_id,),
+            "SELECT key, fact_id FROM fact_key WHERE fact_id IN (SELECT value FROM json_each(?))",
+            (json.dumps(sorted(keys)),),
         )
-        return {row[0] for row in rows}
+        stored = {(row[0], FactId(row[1])) for row in rows}
+        changed = {key for key, _ in wanted ^ stored}
+        before = crowded(self._connection, changed)
+        for pair in sorted(stored - wanted):
+            execute(self._connection, "DELETE FROM fact_key WHERE key = ? AND fact_id = ?", pair)
+        for pair in sorted(wanted - stored):
+            execute(self._connection, "INSERT INTO fact_key (key, fact_id) VALUES (?, ?)", pair)
+        compare_sharing_again(self._connection, before ^ crowded(self._connection, changed))
 
-    def resolve(
-        self, one: str, other: str, verdict: Literal["supersedes", "both"], now_ms: int
-    ) -> None:
-        """Keeps a user's word on two facts, by their uids, and has both compared again."""
-        with translated(), self._connection:
+    def resolve(self, word: Resolution, now_ms: int) -> None:
+        """Keeps a user's word on two facts, in the place of an earlier one. Both are to be compared again."""
+        with transaction(self._connection):
             execute(
                 self._connection,
-                "DELETE FROM resolution WHERE (one, other) IN ((?, ?), (?, ?))",
-                (one, other, other, one),
+                "DELETE FROM resolution WHERE (one, other) IN ((:one, :other), (:other, :one))",
+                {"one": word.one, "other": word.other},
             )
             execute(
                 self._connection,
-                "INSERT INTO resolution VALUES (?, ?, ?, ?)",
-                (one, other, verdict, now_ms),
+                "INSERT INTO resolution (one, other, verdict, made_at) VALUES (?, ?, ?, ?)",
+                (word.one, word.other, word.verdict, now_ms),
             )
-            execute(
-                self._connection, "UPDATE fact SET compared = 0 WHERE uid IN (?, ?)", (one, other)
+            rows = execute(
+                self._connection, "SELECT id FROM fact WHERE uid IN (?, ?)", (word.one, word.other)
             )
+            compare_again(self._connection, [row[0] for row in rows])
+
+    def adopt(self, rules: str, policy: str) -> bool:
+        """Has everything compared anew when other rules, or another policy, found what is stored."""
+        with transaction(self._connection):
+            stored: dict[str, str] = dict(
+                execute(
+                    self._connection,
+                    "SELECT key, value FROM meta WHERE key IN (?, ?)",
+                    (RULES, POLICY),
+                )
+            )
+            if stored == {RULES: rules, POLICY: policy}:
+                return False
+            for key, value in ((RULES, rules), (POLICY, policy)):
+                execute(self._connection, "INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+            self._forget()
+        return True
 
     def compare_all_again(self) -> None:
-        """Has every fact compared anew: the rebuild of what comparison found."""
-        with translated(), self._connection:
-            execute(self._connection, "DELETE FROM fact_link WHERE origin <> 'user'")
-            execute(self._connection, "UPDATE fact SET compared = 0, superseded_by = NULL")
+        """Forgets all that comparison found; what users said stays."""
+        with transaction(self._connection):
+            self._forget()
+
+    def _forget(self) -> None:
+        execute(self._connection, "DELETE FROM fact_link WHERE origin <> 'llm'")
+        execute(self._connection, "DELETE FROM fact_key")
+        execute(self._connection, "UPDATE fact SET compared = 0, superseded_by = NULL")

@@ -72,8 +72,6 @@ class NewFact:
     entities: tuple[Entity, ...]
     relations: tuple[Relation, ...]
     happened: DateInterval | None
-    # Words by which facts that may say the same find each other.
-    keys: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

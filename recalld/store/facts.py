@@ -8,9 +8,15 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from recalld.records import BlockId
-from recalld.store.agreement import put_keys, settle_successors, superseded_by_any
 from recalld.store.changes import NewFact
 from recalld.store.connection import Connection, execute
+from recalld.store.succession import (
+    compare_sharing_again,
+    crowded,
+    keys_of_facts,
+    settle_successors,
+    superseded_by_any,
+)
 
 _UNNAMED = (
     "NOT EXISTS (SELECT 1 FROM mention WHERE entity_id = entity.id)"
@@ -120,7 +126,6 @@ def add_fact(
             Wording.of(fact).dumps(),
         ),
     )
-    put_keys(connection, fact_id, fact.keys)
     return fact_id
 
 
@@ -138,8 +143,8 @@ def _reword(connection: Connection, fact_id: int, said: Wording) -> None:
     execute(
         connection,
         # What a model or the user decided stands; what no rule decides any more is open again.
-        # Other words have to be compared with what is known again.
-        "UPDATE fact SET compared = CASE WHEN text = :text THEN compared ELSE 0 END,"
+        # Words, names and headings may be others: it has to be compared with what is known again.
+        "UPDATE fact SET compared = 0,"
         " text = :text, confidence = :confidence, category = CASE"
         " WHEN category_by IN ('llm', 'user') THEN category"
         " WHEN :category IS NOT NULL THEN :category"
@@ -222,6 +227,7 @@ def retract_unsourced(connection: Connection, facts: Collection[int]) -> None:
         ids,
     )
     older = superseded_by_any(connection, facts)
+    shared = crowded(connection, keys_of_facts(connection, facts))
     execute(
         connection,
         "DELETE FROM fact WHERE id IN (SELECT value FROM json_each(:ids))"
@@ -230,6 +236,7 @@ def retract_unsourced(connection: Connection, facts: Collection[int]) -> None:
     )
     # What only a retracted fact had superseded holds again.
     settle_successors(connection, older)
+    compare_sharing_again(connection, shared - crowded(connection, shared))
     reword_facts(connection, facts)
     execute(
         connection,

@@ -8,6 +8,7 @@ from typing import Any
 
 from recalld.records import BlockId, BlockKind, FactId, Lines, NoteId, RootId, StatementId
 from recalld.store.changes import StoredBlock, StoredNote
+from recalld.store.conflicts import count_open_conflicts
 from recalld.store.connection import Connection, execute
 
 _NOTE = (
@@ -115,7 +116,7 @@ def counts(connection: Connection) -> dict[str, Any]:
         "by_category": dict(by_category),
         "entities": one("SELECT count(*) FROM entity"),
         "links": one("SELECT count(*) FROM note_link") + one("SELECT count(*) FROM relation"),
-        "conflicts": 0,
+        "conflicts": count_open_conflicts(connection),
     }
 
 

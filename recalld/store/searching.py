@@ -177,8 +177,10 @@ def fact_conditions(limits: RecallFilter) -> tuple[str, Bindings]:
         bindings["until"] = limits.until.isoformat()
     if limits.as_of:
         where.append(
-            "stated_on <= :as_of AND NOT EXISTS (SELECT 1 FROM fact AS newer"
-            " WHERE newer.id = fact.superseded_by AND newer.stated_on <= :as_of)"
+            # Any successor that was known then, not only the newest of today.
+            "stated_on <= :as_of AND NOT EXISTS (SELECT 1 FROM fact_link JOIN fact AS newer"
+            " ON newer.id = from_fact WHERE to_fact = fact.id AND kind = 'supersedes'"
+            " AND newer.stated_on <= :as_of)"
         )
         bindings["as_of"] = limits.as_of.isoformat()
     return " AND ".join(where), bindings

@@ -34,12 +34,17 @@ class UsageWriter:
             )
 
     def categorise(self, categories: Collection[tuple[FactId, Category]]) -> None:
-        """Settles the category of facts that no rule could decide."""
+        """Settles the category of facts that no rule could decide.
+
+        An error is compared again, as nothing supersedes one.
+        """
         with transaction(self._connection):
             for fact_id, category in categories:
                 execute(
                     self._connection,
-                    "UPDATE fact SET category = ?, category_by = 'prototype'"
-                    " WHERE id = ? AND category_by = 'undecided'",
-                    (category.value, fact_id),
+                    "UPDATE fact SET category = :category, category_by = 'prototype',"
+                    " compared = CASE WHEN (category = 'error') = (:category = 'error')"
+                    " THEN compared ELSE 0 END"
+                    " WHERE id = :id AND category_by = 'undecided'",
+                    {"category": category.value, "id": fact_id},
                 )

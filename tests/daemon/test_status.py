@@ -68,12 +68,18 @@ class Extract:
     health: ModelHealth = FIT
 
 
+@dataclass
+class Agree:
+    idle: bool = True
+
+
 class Parts:
     """A report over a real, empty store."""
 
     def __init__(self, database: Database) -> None:
         self.ingest, self.embed, self.watches = Ingest(), Embed(), Watched()
         self.extract: Extract | None = None
+        self.agree = Agree()
         self.stages = {"scan": StageReport()}
         self.generation = 0
         self._database = database
@@ -86,6 +92,7 @@ class Parts:
             ingest=self.ingest,
             embed=embed,
             extract=self.extract,
+            agree=self.agree,
             watches=self.watches,
             model=model or fine,
             generation=lambda: self.generation,
@@ -107,7 +114,9 @@ def test_idle_is_only_when_words_and_vectors_are_done(parts):
     assert parts.report.state() == "idle"
     parts.embed.idle = False
     assert parts.report.state() == "busy"
-    parts.embed.idle = True
+    parts.embed.idle, parts.agree.idle = True, False
+    assert parts.report.state() == "busy"
+    parts.agree.idle = True
     parts.ingest.now = Waiting(dirty=1, oldest_s=0.2, scanning=False)
     assert parts.report.state() == "busy"
 

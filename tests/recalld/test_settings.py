@@ -35,6 +35,7 @@ ALL_KEYS = {
     "ingest.mass_deletion_share": 0.5,
     "ingest.deletion_grace_h": 24,
     "ingest.extensions": [".md", ".markdown"],
+    "ingest.on_conflict": "supersede",
     "embedding.provider": "embedded",
     "embedding.model": "bge-m3",
     "embedding.host": "",

@@ -1,0 +1,86 @@
+"""Which fact stands where several disagree, and which must be compared again. Called inside a transaction.
+
+It knows the links that comparison left, not how they were found.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable
+
+from recalld.store.connection import Connection, execute
+
+# A key that more facts share says nothing: a template of a thousand notes is no conflict.
+MOST_SHARING = 400
+
+
+def compare_again(connection: Connection, facts: Collection[int]) -> None:
+    """Has these facts compared with what is known again."""
+    execute(
+        connection,
+        "UPDATE fact SET compared = 0 WHERE compared <> 0"
+        " AND id IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(facts)),),
+    )
+
+
+def superseded_by_any(connection: Connection, facts: Collection[int]) -> set[int]:
+    """The facts that any of these supersedes; to be settled anew when one of these changes or goes."""
+    rows = execute(
+        connection,
+        "SELECT to_fact FROM fact_link WHERE kind = 'supersedes'"
+        " AND from_fact IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(facts)),),
+    )
+    return {row[0] for row in rows}
+
+
+def settle_successors(connection: Connection, facts: Collection[int]) -> None:
+    """Points each of these facts at its newest successor that is still there, or at none.
+
+    What a user said comes before what is newest.
+    """
+    newest = (
+        "(SELECT from_fact FROM fact_link JOIN fact AS newer ON newer.id = from_fact"
+        " WHERE to_fact = fact.id AND kind = 'supersedes'"
+        " ORDER BY origin = 'user' DESC, coalesce(newer.happened_to, newer.stated_on) DESC,"
+        " newer.uid LIMIT 1)"
+    )
+    execute(
+        connection,
+        f"UPDATE fact SET superseded_by = {newest}"
+        f" WHERE id IN (SELECT value FROM json_each(?)) AND superseded_by IS NOT {newest}",
+        (json.dumps(sorted(facts)),),
+    )
+
+
+def keys_of_facts(connection: Connection, facts: Collection[int]) -> set[str]:
+    """Every key of these facts."""
+    rows = execute(
+        connection,
+        "SELECT DISTINCT key FROM fact_key WHERE fact_id IN (SELECT value FROM json_each(?))",
+        (json.dumps(sorted(facts)),),
+    )
+    return {row[0] for row in rows}
+
+
+def crowded(connection: Connection, keys: Iterable[str]) -> set[str]:
+    """The keys that too many facts share."""
+    rows = execute(
+        connection,
+        "SELECT value FROM json_each(:keys) WHERE EXISTS (SELECT 1 FROM fact_key"
+        " WHERE key = value LIMIT 1 OFFSET :most)",
+        {"keys": json.dumps(sorted(keys)), "most": MOST_SHARING},
+    )
+    return {row[0] for row in rows}
+
+
+def compare_sharing_again(connection: Connection, keys: Collection[str]) -> None:
+    """Has every fact with one of these keys compared again: what they share came to count, or counts no longer."""
+    if keys:
+        execute(
+            connection,
+            "UPDATE fact SET compared = 0 WHERE id IN (SELECT fact_id FROM fact_key"
+            " WHERE key IN (SELECT value FROM json_each(?)))",
+            (json.dumps(sorted(keys)),),
+        )

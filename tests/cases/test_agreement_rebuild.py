@@ -1,0 +1,184 @@
+"""Whatever happened to the notes, and in whatever order facts were compared, what was found is what comparing all finds."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import initialize, precondition, rule
+
+from ingest.agreeing import AgreeingStage
+from recalld.records import Category, FactId
+from recalld.store.agreement import Resolution
+from recalld.store.connection import execute
+from recalld.store.succession import MOST_SHARING
+from tests.cases.test_equals_rebuild import PATHS, QUICK_DISK, HereWrites, Notes, Store
+
+FOUND = {
+    "links": "SELECT a.uid, b.uid, kind, weight, fact_link.origin, reason FROM fact_link"
+    " JOIN fact AS a ON a.id = from_fact JOIN fact AS b ON b.id = to_fact",
+    "successors": "SELECT a.uid, b.uid FROM fact AS a LEFT JOIN fact AS b ON b.id = a.superseded_by",
+    "keys": "SELECT key, uid FROM fact_key JOIN fact ON fact.id = fact_id",
+}
+CLAIMS = (
+    "The production database runs on db1.",
+    "The production database runs on db2.",
+    "The production database runs on db2 since June.",
+    "The Production Database runs on db1.",
+    "The production database now runs on db3.",
+    "The production database does not run on db1.",
+    "Ana likes tea.",
+    "Ana does not like tea.",
+    "alpha has 64 GB of memory.",
+    "beta has 64 GB of memory.",
+    "alpha has 64GB of memory",
+    "alpha has 128 GB of memory.",
+    "Deploy failed because alpha has 64 GB of memory.",
+    "Der Vertrag wird verlängert.",
+    "Der Vertrag wird nicht verlängert.",
+    "数据库运行在东京的服务器上。",
+    "数据库运行在大阪的服务器上。",
+    "Ana sings.",
+    "`Ana` sings.",
+    "Port is 5432.",
+    "Port is 5433.",
+    "## alpha",
+    "## beta",
+)
+HEADS = ("", "---\ndate: 2026-02-01\n---\n", "---\ndate: 2026-05-01\n---\n", "# Named\n\n")
+
+
+def found_in(store: Store) -> dict[str, list[tuple[object, ...]]]:
+    return {
+        name: sorted(execute(store.database.writer, sql), key=repr) for name, sql in FOUND.items()
+    }
+
+
+class Compared(Notes):
+    """Notes change, users speak, categories settle, and some facts are compared in between."""
+
+    @initialize(policy=st.sampled_from(("supersede", "supersede", "keep_both", "review")))
+    def begin(self, policy: str) -> None:
+        self.policy = policy
+
+    def stage(self) -> AgreeingStage:
+        store = self.store
+        return AgreeingStage(
+            database=store.database, writes=HereWrites(store.database), policy=self.policy
+        )
+
+    def uids(self) -> list[str]:
+        return [row[0] for row in execute(self.store.database.writer, "SELECT uid FROM fact")]
+
+    @rule(
+        path=st.sampled_from(PATHS[:4]),
+        head=st.sampled_from(HEADS),
+        claims=st.lists(st.sampled_from(CLAIMS), min_size=1, max_size=5),
+        hinted=st.booleans(),
+    )
+    def claim(self, path: str, head: str, claims: list[str], hinted: bool) -> None:
+        target = self.vault / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(head + "\n\n".join(claims) + "\n")
+        if hinted:
+            self.store.look(frozenset({path}))
+
+    @rule()
+    def compare(self) -> None:
+        while self.stage().step():
+            pass
+
+    @rule()
+    def begin_and_crash(self) -> None:
+        HereWrites(self.store.database).call(lambda writers: writers.agreement.begin(2))
+
+    @precondition(lambda self: self._there())
+    @rule(data=st.data(), head=st.sampled_from(HEADS))
+    def put_another_head(self, data: st.DataObject, head: str) -> None:
+        path = data.draw(st.sampled_from(self._there()))
+        body = (self.vault / path).read_text().rpartition("---\n")[2].removeprefix("# Named\n\n")
+        (self.vault / path).write_text(head + body)
+        self.store.look(frozenset({path}))
+
+    @precondition(lambda self: len(self.uids()) > 1)
+    @rule(data=st.data(), verdict=st.sampled_from(("supersedes", "both")))
+    def resolve(self, data: st.DataObject, verdict: str) -> None:
+        one, other = data.draw(st.permutations(self.uids()))[:2]
+        self.stage().resolve(Resolution(one=one, other=other, verdict=verdict), 1)
+
+    @precondition(lambda self: self.uids())
+    @rule(data=st.data(), category=st.sampled_from((Category.ERROR, Category.TOOL)))
+    def categorise(self, data: st.DataObject, category: Category) -> None:
+        ids = [row[0] for row in execute(self.store.database.writer, "SELECT id FROM fact")]
+        one = FactId(data.draw(st.sampled_from(ids)))
+        writes = HereWrites(self.store.database)
+        writes.call(lambda writers: writers.usage.categorise([(one, category)]))
+
+    @rule()
+    def equals_comparing_all(self) -> None:
+        stage = self.stage()
+        while stage.step():
+            pass
+        found = found_in(self.store)
+        HereWrites(self.store.database).call(lambda writers: writers.agreement.compare_all_again())
+        while stage.step():
+            pass
+        again = found_in(self.store)
+        for name, rows in again.items():
+            assert found[name] == rows, name
+
+    def teardown(self) -> None:
+        try:
+            if hasattr(self, "policy"):
+                self.store.look(None)
+                self.equals_comparing_all()
+        finally:
+            super().teardown()
+
+
+TestAgreementRebuild = pytest.mark.slow(Compared.TestCase)
+TestAgreementRebuild.settings = settings(
+    max_examples=60,
+    stateful_step_count=25,
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+
+
+@pytest.mark.slow
+def test_word_that_comes_to_be_everywhere_counts_no_more_and_counts_again_when_it_is_rarer():
+    """The keys of a pair are shared by too many others, then not, and the pair is lost and found."""
+    with tempfile.TemporaryDirectory(dir=QUICK_DISK) as folder:
+        vault = Path(folder) / "vault"
+        vault.mkdir()
+        pair = vault / "pair.md"
+        pair.write_text("Zebra prefers oats.\n\nZebra does not prefer oats.\n")
+        store = Store(Path(folder) / "memory.db", vault)
+        stage = AgreeingStage(
+            database=store.database, writes=HereWrites(store.database), policy="supersede"
+        )
+
+        def settle() -> int:
+            store.look(None)
+            while stage.step():
+                pass
+            sql = "SELECT count(*) FROM fact_link WHERE kind = 'contradicts'"
+            return execute(store.database.writer, sql)[0][0]
+
+        try:
+            assert settle() == 1
+            crowd = vault / "crowd.md"
+            crowd.write_text(
+                "\n\n".join(
+                    f"Zebra number{number} prefers oats but number{number} eats item{number} first."
+                    for number in range(MOST_SHARING)
+                )
+            )
+            assert settle() == 0
+            crowd.unlink()
+            assert settle() == 1
+        finally:
+            store.close()
