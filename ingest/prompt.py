@@ -57,7 +57,7 @@ SCHEMA: Mapping[str, object] = {
     "properties": {
         "facts": {
             "type": "array",
-            "maxItems": 24,
+            "maxItems": 40,
             "items": {
                 "type": "object",
                 "properties": {
@@ -84,8 +84,9 @@ SCHEMA: Mapping[str, object] = {
 _TOKENS_PER_CHARACTER = 0.8
 _LEAST_TOKENS = 400
 _FENCE = "NOTE TEXT"
-# Note text in one call: a longer answer comes to no end within a small window, and loses the thread before.
-_MOST_CHARS = 2400
+# Note text in one call: the facts of a longer one come to no end within a small window, or are more than the schema
+# takes.
+_MOST_CHARS = 1600
 _LEAST_CHARS = 200
 # What stands round the text: title, date, heading paths.
 _FRAME_CHARS = 600

@@ -16,7 +16,7 @@ from retrieval.wording import negation
 from retrieval.words import tokens
 
 # More from one block is not extraction but a runaway.
-_MOST_FACTS = 40
+_MOST_FACTS = 60
 _LONGEST = 600
 # Marks of a prompt, and an answer ready-made: what follows them in a note is addressed to the model.
 _FRAME = re.compile(
@@ -78,8 +78,10 @@ def judge(facts: Sequence[object], pieces: Sequence[Piece]) -> dict[BlockId, Blo
             verdict = _verdict(statement, piece)
             if isinstance(verdict, Grounded):
                 mine = found[piece.block.block_id]
-                if len(mine) < _MOST_FACTS:
+                if len(mine) < _MOST_FACTS or statement.casefold() in mine:
                     mine.setdefault(statement.casefold(), _found(raw, statement))
+                else:
+                    refused[piece.block.block_id]["too_many"] += 1
                 break
             reason = reason or verdict.reason
         else:

@@ -80,6 +80,13 @@ def test_same_statement_twice_is_one_fact():
     assert len(reply(PORT, {"statement": PORT}, {"statement": PORT.upper()}).found) <= 1
 
 
+def test_runaway_is_cut_and_told():
+    text = " ".join(f"Shelf number {n} holds boxes." for n in range(70))
+    facts = [{"statement": f"Shelf number {n} holds boxes."} for n in range(70)]
+    cut = reply(text, *facts)
+    assert (len(cut.found), cut.refused) == (60, {"too_many": 10})
+
+
 @pytest.mark.parametrize(
     ("value", "category"),
     [("error", Category.ERROR), ("nonsense", Category.KNOWLEDGE), (None, Category.KNOWLEDGE)],
