@@ -39,6 +39,9 @@ Policy = Literal["supersede", "keep_both", "review"]
 # Of what comparison finds and of the keys that lead to it; another one has everything compared anew.
 RULES_VERSION = "1"
 _BATCH = 50
+# Content words that tell what two facts are about whatever they stand under: `The production database runs on`,
+# not `The port is`.
+_TELLING = 3
 
 _Pair = tuple[FactId, FactId]
 
@@ -93,7 +96,8 @@ def links_between(
         word: What a user said of the two, which comes before what rules find.
     """
     a, b = sorted((one, other), key=lambda fact: fact.uid)
-    if word is None and a.heading_path != b.heading_path and (_leans(a) or _leans(b)):
+    told_apart = a.heading_path != b.heading_path and (_leans(a) or _leans(b))
+    if word is None and told_apart and _common(a, b) < _TELLING:
         return ()
     verdict = compare(_claim(a), _claim(b))
     if word is not None:
@@ -105,6 +109,8 @@ def links_between(
             links.append(_link(winner, loser, "supersedes", told, "user"))
         return tuple(links)
     if verdict.kind == "duplicate":
+        if told_apart:
+            return ()
         return (_link(a, b, "similar", Verdict("duplicate", "duplicate", verdict.confidence)),)
     if verdict.kind == "extends":
         longer, shorter = (b, a) if verdict.reason == "newer_says_more" else (a, b)
@@ -143,6 +149,11 @@ def _succession(
     if older.category is Category.ERROR:
         return ()
     return (_link(newer, older, "supersedes", verdict),)
+
+
+def _common(a: Comparable, b: Comparable) -> int:
+    """How many content words both have."""
+    return len(content_words(a.text) & content_words(b.text))
 
 
 def _leans(fact: Comparable) -> bool:
