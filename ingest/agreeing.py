@@ -15,7 +15,7 @@ from typing import Literal
 
 from ingest.agreement import Claim, Verdict, compare, which_is_newer
 from ingest.keys import LEAST_OVERLAP, content_words, fact_keys
-from ingest.plan import uid_of
+from ingest.plan import is_date_title, uid_of
 from recalld.records import Category, FactId
 from recalld.store.agreement import (
     Comparable,
@@ -96,7 +96,7 @@ def links_between(
         word: What a user said of the two, which comes before what rules find.
     """
     a, b = sorted((one, other), key=lambda fact: fact.uid)
-    told_apart = a.heading_path != b.heading_path and (_leans(a) or _leans(b))
+    told_apart = _headings(a) != _headings(b) and (_leans(a) or _leans(b))
     if word is None and told_apart and _common(a, b) < _TELLING:
         return ()
     verdict = compare(_claim(a), _claim(b))
@@ -156,6 +156,11 @@ def _common(a: Comparable, b: Comparable) -> int:
     return len(content_words(a.text) & content_words(b.text))
 
 
+def _headings(fact: Comparable) -> tuple[str, ...]:
+    """The headings above it that may say what it is about; a day says nothing of that."""
+    return tuple(heading for heading in fact.heading_path if not is_date_title(heading))
+
+
 def _leans(fact: Comparable) -> bool:
     """Whether it needs its headings to be understood: `Port is 5432.` under two of them is two facts."""
     return fact.uid != uid_of(fact.text, fact.happened)
@@ -167,7 +172,7 @@ def _claim(fact: Comparable) -> Claim:
         stated=fact.stated,
         happened=fact.happened,
         entities=fact.entities,
-        heading_path=fact.heading_path,
+        heading_path=_headings(fact),
     )
 
 

@@ -68,6 +68,11 @@ def digest(*parts: str) -> bytes:
     return hashlib.blake2b("\x1f".join(parts).encode("utf-8", "replace"), digest_size=16).digest()
 
 
+def is_date_title(title: str) -> bool:
+    """Whether a title or heading is a date and nothing else."""
+    return _DATE_TITLE.fullmatch(title) is not None
+
+
 def said_title(note: ParsedNote) -> str:
     """The title that the note itself gives, where it says more than a date."""
     return "" if _DATE_TITLE.fullmatch(note.title) else note.title
