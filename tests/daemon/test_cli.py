@@ -504,3 +504,45 @@ def test_a_rebuild_of_the_graph_tells_what_it_set_right(daemon):
     assert "7 facts, 2 notes, 3 links; all as it was" in call("graph", "rebuild").output
     answering(daemon, "rebuild_graph", {**result, "changed": 4})
     assert "4 set right" in call("graph", "rebuild").output
+
+
+PAIR = {
+    "facts": [
+        {"anchor": "fact:bbbbbbbb", "text": "It runs on db2.", "stated": "2026-06-01",
+         "happened": None, "source": {"root": "notes", "path": "new.md", "lines": [3, 3], "more": 1}},
+        {"anchor": "fact:aaaaaaaa", "text": "It runs on \x1b[31mdb1.", "stated": "2026-01-01",
+         "happened": ["2025-12-01", "2025-12-31"],
+         "source": {"root": "notes", "path": "old.md", "lines": [1, 2], "more": 0}},
+    ],
+    "kind": "contradicts", "reason": "changed_value", "state": "superseded",
+}  # fmt: skip
+
+
+def test_conflicts_show_both_facts_with_dates_places_and_state(daemon):
+    answering(daemon, "conflicts", {"pairs": [PAIR], "total": 7})
+    done = call("conflicts", "-n", "1", "--offset", "2")
+    assert done.exit_code == 0
+    assert "superseded · changed value" in done.output
+    assert "new.md:3 (+1 more) · 2026-06-01 · fact:bbbbbbbb" in done.output
+    assert "old.md:1-2 · 2025-12-01–2025-12-31 · fact:aaaaaaaa" in done.output
+    assert "1 of 7" in done.output
+    assert "\x1b" not in done.output
+    assert daemon.requests == [("conflicts", {"limit": 1, "offset": 2})]
+
+
+def test_no_conflicts_are_said_and_are_nothing_found(daemon):
+    answering(daemon, "conflicts", {"pairs": [], "total": 0})
+    done = call("conflicts")
+    assert (done.exit_code, done.output) == (1, "no facts disagree\n")
+    assert json.loads(call("conflicts", "--json").output) == {"pairs": [], "total": 0}
+
+
+def test_resolve_says_which_holds_or_that_both_do(daemon):
+    answering(daemon, "resolve", {**PAIR, "state": "resolved"})
+    assert "resolved" in call("resolve", "fact:bbbbbbbb", "fact:aaaaaaaa").output
+    assert call("resolve", "fact:bbbbbbbb", "fact:aaaaaaaa", "--both").exit_code == 0
+    assert daemon.requests == [
+        ("resolve", {"anchor": "fact:bbbbbbbb", "over": "fact:aaaaaaaa", "verdict": verdict})
+        for verdict in ("supersedes", "both")
+    ]
+    assert call("resolve", "fact:bbbbbbbb").exit_code == 2
