@@ -1,6 +1,6 @@
 """A daemon in a process of its own that can be killed: predictable vectors, the settings of the tests.
 
-`python -m tests.cases.daemon_process BASE` says `ready` once recall works and `settled` once nothing waits, then stops.
+`python -m tests.cases.daemon_process BASE [OLLAMA]` says `ready` once recall works and `settled` once nothing waits, then stops.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from tests.fakes import WordEmbedder
 from tests.running import RunningDaemon
 
 
-def main(base: Path) -> None:
-    """Runs until everything is in the index."""
+def main(base: Path, ollama: str | None) -> None:
+    """Runs until everything is in the index; with a language model where the address of one is given."""
     configure_logging(level="warning", log_format="json")
-    running = RunningDaemon(base, embedder=WordEmbedder())
+    llm = {"llm.provider": "ollama", "llm.host": ollama} if ollama else {}
+    running = RunningDaemon(base, embedder=WordEmbedder(), settings=llm)
     with InstanceLock(running.data), running:
         sys.stdout.write("ready\n")
         sys.stdout.flush()
@@ -30,4 +31,4 @@ def main(base: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(Path(sys.argv[1]), sys.argv[2] if len(sys.argv) > 2 else None)

@@ -431,7 +431,7 @@ REFUSED = {
     "another number": ("The database listens on port 5433.", "number"),
     "a negation dropped": ("Reboot the server on Fridays.", "negation"),
     "the note itself": ("The note discusses the database.", "meta"),
-    "a borrowed name": ("Alice runs the database.", "name"),
+    "a borrowed name": ("Alice runs the database.", "words"),
     "another date": ("The disk failed on 13 May 2026.", "date"),
 }
 
