@@ -125,11 +125,14 @@ def check_fits(request: ChatRequest, window: int) -> None:
 def check_read(request: ChatRequest, counted: int | None) -> None:
     """Refuses an answer to a prompt of which the server read too little. None and 0: it doesn't tell.
 
+    Neither does one that counts words, as servers do that stand before another one.
+
     Raises:
         PromptCut: With what was read.
     """
     fewest = fewest_tokens(request.system) + fewest_tokens(request.user)
-    if counted and counted < fewest * _READ_SHARE:
+    words = len(request.system.split()) + len(request.user.split())
+    if counted and counted != words and counted < fewest * _READ_SHARE:
         raise PromptCut(
             f"the server read {counted} tokens of a prompt of at least {fewest}",
             estimated_tokens=fewest,

@@ -75,3 +75,11 @@ def test_only_what_says_something_about_the_model_is_an_outage():
     assert is_outage(PermanentModelError("no such model", state="missing"))
     assert not is_outage(TransientModelError("broken answer"))
     assert not is_outage(PromptCut("too long", estimated_tokens=9, counted_tokens=None))
+
+
+def test_count_of_words_is_no_count_of_tokens():
+    # Marks make a prompt of many more tokens than words.
+    request = ChatRequest(system="a=(b),c=[d];" * 50, user="x = y", schema=None, max_tokens=9)
+    check_read(request, 4)
+    with pytest.raises(PromptCut):
+        check_read(request, 5)
