@@ -546,3 +546,11 @@ def test_resolve_says_which_holds_or_that_both_do(daemon):
         for verdict in ("supersedes", "both")
     ]
     assert call("resolve", "fact:bbbbbbbb").exit_code == 2
+
+
+def test_reextract_asks_for_what_was_given_up_or_for_all(daemon):
+    result = {"queued": 2, "model": {"name": "m", "state": "ok", "hint": None}}
+    answering(daemon, "reextract", result)
+    assert "2 blocks wait for m again; it is ok" in call("reextract").output
+    assert "2 blocks" in call("reextract", "--parked").output
+    assert json.loads(call("reextract", "--json").output) == result

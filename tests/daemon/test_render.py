@@ -182,6 +182,39 @@ def test_status_of_another_version_is_shown_as_far_as_it_goes(changes):
     assert isinstance(render.failures({**STATUS, **changes}), list)
 
 
+def test_status_says_what_the_language_model_is_at():
+    extraction = {
+        "pending": 12,
+        "refused": {"number": 3, "leak": 1},
+        "parked": [
+            {"root": "notes", "path": f"{n}.md", "lines": [3, 4], "reason": "no JSON\x1b[2J"}
+            for n in range(12)
+        ],
+    }
+    shown = text(render.status_lines({**STATUS, "extraction": extraction}))
+    assert "facts      12 blocks wait for the language model" in shown
+    assert "not believed, as the notes don't say so: 3 number, 1 leak" in shown
+    assert "parked: 0.md:3-4 · no JSON" in shown
+    assert "and 2 more parked" in shown
+    assert "`recalld reextract --parked`" in shown
+    assert not steers(shown)
+    quiet = {"pending": 0, "refused": {}, "parked": []}
+    assert "facts      " not in text(render.status_lines({**STATUS, "extraction": quiet}))
+
+
+@pytest.mark.parametrize("value", [None, 7, [], {"parked": 3}, {"parked": [7]}, {"refused": []}])
+def test_extraction_of_another_version_is_shown_as_far_as_it_goes(value):
+    assert "state" in text(render.status_lines({**STATUS, "extraction": value}))
+
+
+def test_queued_blocks_are_told_with_how_the_model_is():
+    model = {"name": "gemma3:4b", "state": "missing", "hint": "`ollama pull gemma3:4b`"}
+    shown = text(render.queued_lines({"queued": 3, "model": model}))
+    assert "3 blocks wait for gemma3:4b again; it is missing" in shown
+    assert "`ollama pull gemma3:4b`" in shown
+    assert "0 blocks wait for the language model" in text(render.queued_lines({}))
+
+
 def test_status_phrase_is_short():
     assert render.status_phrase(IDLE) == "idle: 127 notes, 800 facts"
     assert render.status_phrase(STATUS) == (

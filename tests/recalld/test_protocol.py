@@ -15,6 +15,7 @@ from recalld.protocol import (
     PingParams,
     RebuildGraphParams,
     RecallParams,
+    ReextractParams,
     RelatedParams,
     StatusParams,
     SyncParams,
@@ -177,6 +178,12 @@ def test_other_methods_take_their_parameters():
     assert SyncParams.parse({}) == SyncParams(
         paths=[], full=False, wait=False, confirm_deletions=[]
     )
+
+
+def test_reextract_takes_all_or_what_was_given_up():
+    assert not ReextractParams.parse({}).parked
+    assert ReextractParams.parse({"parked": True}).parked
+    assert "parked" in mistake({"parked": "yes"}, ReextractParams).message
 
 
 def test_related_takes_an_anchor_or_a_name():
