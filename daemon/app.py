@@ -23,6 +23,7 @@ from daemon.jobs import scheduled_jobs
 from daemon.logging import configure_logging
 from daemon.methods import Methods
 from daemon.models import extract_loop, load_embedder
+from daemon.recalling import calibration_of, recall_defaults, recall_options
 from daemon.reloading import difference
 from daemon.schedule import Schedule
 from daemon.server import ServerLimits, SocketServer
@@ -39,15 +40,13 @@ from recalld.models.embedder import Embedder
 from recalld.models.opening import open_chat_model
 from recalld.models.server_embedder import ServerEmbedder
 from recalld.models.turns import SharedChat
-from recalld.records import Category
-from recalld.settings import RecallSettings, RootSettings, Settings
+from recalld.settings import RootSettings, Settings
 from recalld.sockets import socket_path
 from recalld.store.connection import Database
 from recalld.store.memory_vectors import MemoryVectors
 from retrieval.answer import Answers
-from retrieval.evidence import KEYWORD_SLOPE, KEYWORD_TAU, Calibration
 from retrieval.query_vectors import QueryVectors
-from retrieval.recall import Recall, RecallOptions
+from retrieval.recall import Recall
 
 _log = structlog.get_logger("app")
 
@@ -162,7 +161,7 @@ class App:
             agreeing=agreeing,
             on_resolved=self._reopened,
             status=status,
-            defaults=_defaults(settings.recall),
+            defaults=recall_defaults(settings.recall),
         )
         self._embed, self._extract, self._agree = embed, extract, agree
         self._serve()
@@ -234,8 +233,8 @@ class App:
         if "log" in changed.taken:
             configure_logging(level=settings.log.level, log_format=settings.log.format)
         if "recall" in changed.taken:
-            running.recall.use(_options(settings.recall))
-            self._asked().use_defaults(_defaults(settings.recall))
+            running.recall.use(recall_options(settings.recall))
+            self._asked().use_defaults(recall_defaults(settings.recall))
         if "schedule" in changed.taken:
             jobs = scheduled_jobs(
                 settings.schedule,
@@ -361,8 +360,8 @@ class App:
             database=database,
             vectors=MemoryVectors(),
             queries=QueryVectors(usable),
-            calibration=_calibration(embedder),
-            options=_options(self._settings.recall),
+            calibration=calibration_of(embedder),
+            options=recall_options(self._settings.recall),
             today=date.today,
             degraded=status.degraded,
         )
@@ -426,31 +425,3 @@ def _is_busy(ingest: IngestLoop, embed: EmbedLoop | None) -> bool:
     if ingest.waiting().dirty:
         return True
     return embed is not None and not embed.idle and embed.problem is None
-
-
-def _calibration(embedder: Embedder | None) -> Calibration:
-    space = embedder.space if embedder else None
-    return Calibration(
-        tau=space.tau if space else 0.0,
-        slope=space.slope if space else 1.0,
-        keyword_tau=KEYWORD_TAU,
-        keyword_slope=KEYWORD_SLOPE,
-    )
-
-
-def _defaults(recall: RecallSettings) -> dict[str, object]:
-    return {"limit": recall.limit, "max_chars": recall.max_chars}
-
-
-def _options(recall: RecallSettings) -> RecallOptions:
-    days = recall.half_life_days
-    return RecallOptions(
-        half_lives={
-            Category.KNOWLEDGE: timedelta(days=days.knowledge),
-            Category.PREFERENCE: timedelta(days=days.preference),
-            Category.TOOL: timedelta(days=days.tool),
-            Category.TIMELINE: timedelta(days=days.timeline),
-        },
-        neighbours=recall.neighbours,
-        min_relevance=recall.min_relevance,
-    )

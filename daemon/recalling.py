@@ -1,0 +1,42 @@
+"""From the settings of recall, and the embedding model at hand, to what recall is built with."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from recalld.models.embedder import Embedder
+from recalld.records import Category
+from recalld.settings import RecallSettings
+from retrieval.evidence import KEYWORD_SLOPE, KEYWORD_TAU, Calibration
+from retrieval.recall import RecallOptions
+
+
+def calibration_of(embedder: Embedder | None) -> Calibration:
+    """What an answer must reach to count as evidence; by keywords alone where there is no embedding model."""
+    space = embedder.space if embedder else None
+    return Calibration(
+        tau=space.tau if space else 0.0,
+        slope=space.slope if space else 1.0,
+        keyword_tau=KEYWORD_TAU,
+        keyword_slope=KEYWORD_SLOPE,
+    )
+
+
+def recall_defaults(recall: RecallSettings) -> dict[str, object]:
+    """What a request gets that does not say."""
+    return {"limit": recall.limit, "max_chars": recall.max_chars}
+
+
+def recall_options(recall: RecallSettings) -> RecallOptions:
+    """The settings as recall takes them."""
+    days = recall.half_life_days
+    return RecallOptions(
+        half_lives={
+            Category.KNOWLEDGE: timedelta(days=days.knowledge),
+            Category.PREFERENCE: timedelta(days=days.preference),
+            Category.TOOL: timedelta(days=days.tool),
+            Category.TIMELINE: timedelta(days=days.timeline),
+        },
+        neighbours=recall.neighbours,
+        min_relevance=recall.min_relevance,
+    )
