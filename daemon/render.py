@@ -365,7 +365,10 @@ def status_phrase(status: Mapping[str, object]) -> str:
 
 
 def failures(status: Mapping[str, object]) -> list[str]:
-    """What did not work, a sentence each: roots, unreadable notes and failed stages."""
+    """What did not work, a sentence each: roots, unreadable notes and failed stages.
+
+    A language model that failed is none of it: the rules' facts stand, and it is asked again.
+    """
     found = []
     for root in _rows(status.get("roots")):
         if root.get("state") in ("unavailable", "held"):
@@ -374,7 +377,8 @@ def failures(status: Mapping[str, object]) -> list[str]:
         if isinstance(unreadable, list) and unreadable:
             found.append(f"root {printable(root.get('name'))} has {len(unreadable)} unreadable")
     for name, stage in _mapping(status.get("stages")).items():
-        if failed := _mapping(stage).get("failed"):
+        failed = _mapping(stage).get("failed")
+        if failed and name != "facts":
             found.append(f"stage {printable(name)} failed {failed} times")
     return found
 

@@ -215,6 +215,11 @@ def test_queued_blocks_are_told_with_how_the_model_is():
     assert "0 blocks wait for the language model" in text(render.queued_lines({}))
 
 
+def test_model_that_failed_is_no_failure_of_a_run():
+    stages = {"facts": {"last_ok": None, "failed": 3}, "scan": {"last_ok": None, "failed": 1}}
+    assert render.failures({"stages": stages}) == ["stage scan failed 1 times"]
+
+
 def test_status_phrase_is_short():
     assert render.status_phrase(IDLE) == "idle: 127 notes, 800 facts"
     assert render.status_phrase(STATUS) == (
