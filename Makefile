@@ -19,10 +19,10 @@ JOBS ?= 4
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 
-.PHONY: help run test check lint quick bench clean
+.PHONY: help run test test-llm check lint quick bench clean
 
 help:  ## Show this list
-	@grep -hE '^[a-z]+:.*##' Makefile | sed -E 's/^([a-z]+):.*## /\1\t/' | expand -t 10
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 10
 
 run: $(VENV)/.installed  ## Watch NOTES (the example vault by default), and ask it three questions
 	@notes="$$NOTES"; case "$$notes" in '~'*) notes="$$HOME$${notes#?}";; esac; \
@@ -35,6 +35,9 @@ test: $(VENV)/.installed-dev  ## Run every test
 
 quick: $(VENV)/.installed-dev  ## Run the tests that take less than a quarter of a second
 	$(BIN)/pytest -n $(JOBS) -m "not slow"
+
+test-llm: $(VENV)/.installed-dev  ## Try a real small language model, which is installed below .run/llm
+	RECALLD_TEST_LLM=1 $(BIN)/pytest tests/llm -rs -s
 
 lint: $(VENV)/.installed-dev  ## Check style, types and layers
 	$(BIN)/ruff check

@@ -10,6 +10,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -86,6 +87,11 @@ def waiting(daemon: RunningDaemon) -> int:
     return int(daemon.rows("SELECT count(*) FROM block WHERE extraction = 'pending'")[0][0])
 
 
+def settled(daemon: RunningDaemon) -> dict[str, Any]:
+    daemon.call("sync")
+    return daemon.wait_for(lambda status: status["state"] == "idle", 300)
+
+
 def texts(bodies: list[dict[str, object]]) -> Counter[str]:
     return Counter(text for body in bodies for text in asked_blocks(body))
 
@@ -117,7 +123,7 @@ def test_killed_while_a_model_reads_it_ends_as_if_undisturbed(tmp_path, notes):
         assert in_the_middle >= KILLS // 3, "most kills came when the model had nothing to do"
         done, calls = committed(daemon), len(fake.calls("/api/chat"))
         with daemon:
-            status = daemon.settle()
+            status = settled(daemon)
             assert status["queue"]["extract"] == 0
             found = state_of(daemon)
             files = daemon.files()
@@ -128,7 +134,7 @@ def test_killed_while_a_model_reads_it_ends_as_if_undisturbed(tmp_path, notes):
         with other:
             for path, content in files.items():
                 other.write(path, content)
-            other.settle()
+            settled(other)
             due = state_of(other)
         # What a kill cut short is asked again, and no more than that.
         assert len(fake.calls("/api/chat")) <= len(fresh.calls("/api/chat")) + 4 * KILLS
