@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Literal
 
 from ingest.agreement import Claim, Verdict, compare, which_is_newer
-from ingest.keys import LEAST_OVERLAP, content_words, fact_keys
+from ingest.keys import LEAST_OVERLAP, content_words, fact_keys, template
 from ingest.plan import is_date_title, uid_of
 from recalld.records import Category, FactId
 from recalld.store.agreement import (
@@ -32,12 +32,13 @@ from recalld.store.agreement import (
 )
 from recalld.store.connection import Connection, Database
 from recalld.store.facts import entity_key
+from recalld.store.succession import SERIES
 from recalld.store.writers import Writes
 
 Policy = Literal["supersede", "keep_both", "review"]
 
 # Of what comparison finds and of the keys that lead to it; another one has everything compared anew.
-RULES_VERSION = "1"
+RULES_VERSION = "2"
 _BATCH = 50
 # Content words that tell what two facts are about whatever they stand under: `The production database runs on`,
 # not `The port is`.
@@ -123,11 +124,16 @@ def links_between(
 
 
 def keys_of(fact: Comparable) -> tuple[str, ...]:
-    """The keys by which a fact finds others: of its words, and of what it relates."""
+    """The keys by which a fact finds others: of its words, of what it relates, and of its wording without numbers."""
     related = sorted(
         {f"{entity_key(subject)}\x1f{predicate}" for subject, predicate, _ in fact.relations}
     )
-    return (*fact_keys(fact.text), *related)
+    return (*fact_keys(fact.text), *related, *_series_of(fact.text))
+
+
+def _series_of(text: str) -> tuple[str, ...]:
+    words = template(text)
+    return (f"{SERIES}{words}",) if words else ()
 
 
 def may_agree(one: str, other: str) -> bool:
@@ -217,7 +223,10 @@ def _candidates(
     mine: Mapping[FactId, Comparable],
     keys: Mapping[FactId, Sequence[str]],
 ) -> Iterator[_Pair]:
-    """Pairs that share a telling key and enough words, or a subject and what is said of it."""
+    """Pairs that share a telling key and enough words, or a subject and what is said of it.
+
+    Of a wording that a list or a log repeats with other numbers, no two.
+    """
     shared = sharing(connection, {key for some in keys.values() for key in some})
     for fact_id, some in keys.items():
         for key in some:
@@ -228,7 +237,10 @@ def _candidates(
     for fact_id, some in keys.items():
         related = {one for key in some if "\x1f" in key for one in shared.get(key, ())}
         sharers = {one for key in some for one in shared.get(key, ())}
+        series = {key for key in some if key.startswith(SERIES)} - set(shared)
         for other in sharers - {fact_id}:
+            if series and not series.isdisjoint(_series_of(texts[other])):
+                continue
             if other in related or may_agree(texts[fact_id], texts[other]):
                 yield _pair(fact_id, other)
 

@@ -33,5 +33,15 @@ def fact_keys(text: str) -> tuple[str, ...]:
     return tuple(words[:count])
 
 
+def template(text: str) -> str:
+    """The content words of a text that has numbers, without these; empty when it has none.
+
+    `The weight is 81.2 kg.` has the one of every other day's weight.
+    """
+    words = content_words(text)
+    rest = [word for word in words if not any(sign.isdigit() for sign in word)]
+    return " ".join(sorted(rest)) if len(rest) < len(words) else ""
+
+
 def _order(word: str) -> tuple[int, bytes]:
     return -len(word), hashlib.blake2b(word.encode(), digest_size=4).digest()

@@ -10,8 +10,12 @@ from collections.abc import Collection, Iterable
 
 from recalld.store.connection import Connection, execute
 
-# A key that more facts share says nothing: a template of a thousand notes is no conflict.
+# A key that more facts share says nothing.
 MOST_SHARING = 400
+# What begins so is the key of a wording without its numbers; more facts of one wording are a list or a log, in which
+# another number is no disagreement.
+SERIES = "\x1d"
+MOST_IN_SERIES = 20
 
 
 def compare_again(connection: Connection, facts: Collection[int]) -> None:
@@ -66,11 +70,21 @@ def keys_of_facts(connection: Connection, facts: Collection[int]) -> set[str]:
 
 def crowded(connection: Connection, keys: Iterable[str]) -> set[str]:
     """The keys that too many facts share."""
+    series: list[str] = []
+    others: list[str] = []
+    for key in sorted(keys):
+        (series if key.startswith(SERIES) else others).append(key)
+    return _shared_by_more(connection, series, MOST_IN_SERIES) | _shared_by_more(
+        connection, others, MOST_SHARING
+    )
+
+
+def _shared_by_more(connection: Connection, keys: list[str], most: int) -> set[str]:
     rows = execute(
         connection,
         "SELECT value FROM json_each(:keys) WHERE EXISTS (SELECT 1 FROM fact_key"
-        " WHERE key = value LIMIT 1 OFFSET :most)",
-        {"keys": json.dumps(sorted(keys)), "most": MOST_SHARING},
+        " WHERE fact_key.key = value LIMIT 1 OFFSET :most)",
+        {"keys": json.dumps(keys), "most": most},
     )
     return {row[0] for row in rows}
 

@@ -14,7 +14,7 @@ from ingest.agreeing import AgreeingStage
 from recalld.records import Category, FactId
 from recalld.store.agreement import Resolution
 from recalld.store.connection import execute
-from recalld.store.succession import MOST_SHARING
+from recalld.store.succession import MOST_IN_SERIES, MOST_SHARING
 from tests.cases.test_equals_rebuild import PATHS, QUICK_DISK, HereWrites, Notes, Store
 
 FOUND = {
@@ -182,3 +182,33 @@ def test_word_that_comes_to_be_everywhere_counts_no_more_and_counts_again_when_i
             assert settle() == 1
         finally:
             store.close()
+
+
+def test_wording_that_a_log_repeats_with_other_numbers_is_no_disagreement(tmp_path):
+    """Three weights disagree; a log of them does not; when it is cut to three they disagree again."""
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    (vault / "stays.md").write_text("This note stays.\n")
+    store = Store(tmp_path / "memory.db", vault)
+    stage = AgreeingStage(
+        database=store.database, writes=HereWrites(store.database), policy="supersede"
+    )
+
+    def superseded_in_log_of(days: int) -> int:
+        for day in range(1, 29):
+            path = vault / f"2026-02-{day:02}.md"
+            path.unlink(missing_ok=True)
+            if day <= days:
+                path.write_text(f"The weight of the old oak table is {70 + day} kg.\n")
+        store.look(None)
+        while stage.step():
+            pass
+        sql = "SELECT count(*) FROM fact WHERE superseded_by IS NOT NULL"
+        return int(str(execute(store.database.writer, sql)[0][0]))
+
+    try:
+        assert superseded_in_log_of(3) == 2
+        assert superseded_in_log_of(MOST_IN_SERIES + 1) == 0
+        assert superseded_in_log_of(3) == 2
+    finally:
+        store.close()

@@ -288,7 +288,8 @@ def test_get_gives_a_fact_whole(daemon: RunningDaemon) -> None:
     told = daemon.call("get", anchor=hit["anchor"], lines_around=2)
     assert told.keys() == {
         "anchor", "id", "kind", "text", "title", "context", "category", "confidence", "importance", "dates",
-        "superseded_by", "supersedes", "sources", "entities", "relations", "links", "tags", "scope", "source_text",
+        "superseded_by", "supersedes", "conflicts_with", "sources", "entities", "relations", "links", "fact_links",
+        "tags", "scope", "source_text",
     }  # fmt: skip
     for key in ("anchor", "text", "context", "category", "dates", "superseded_by", "tags", "scope"):
         assert told[key] == hit[key], key
