@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 
+from daemon.app import DATABASE_NAME
 from recalld.errors import InvalidParams, NotFound
+from recalld.records import Category, FactId
+from recalld.store.connection import Database
+from recalld.store.writers import Writers
 from tests.fakes import WordEmbedder
 from tests.running import RunningDaemon
 
@@ -175,6 +179,33 @@ def test_error_is_not_superseded_by_later_good_news(tmp_path):
         hit = hit_of(daemon.recall("Does the nightly backup fail?"), failed)
         assert (hit["category"], hit["superseded_by"]) == ("error", None)
         assert len(hit["conflicts_with"]) == 1
+
+
+def test_date_of_another_note_that_says_the_same_settles_an_open_pair(tmp_path):
+    older = "The database of Tidewater runs on db1.\n"
+    with RunningDaemon(tmp_path, embedder=WordEmbedder()) as daemon:
+        daemon.write("undated.md", older)
+        daemon.write("2026-06.md", "The database of Tidewater runs on db2.\n")
+        assert daemon.settle()["counts"]["conflicts"] == 1
+        daemon.write("2026-01.md", older)
+        assert daemon.settle()["counts"]["conflicts"] == 0
+        assert [pair["state"] for pair in pairs(daemon)] == ["superseded"]
+        (daemon.vault / "2026-01.md").unlink()
+        assert daemon.settle()["counts"]["conflicts"] == 1
+
+
+def test_fact_that_proves_to_be_an_error_is_superseded_no_more(tmp_path):
+    with RunningDaemon(tmp_path) as daemon:
+        write_db(daemon)
+        assert [pair["state"] for pair in pairs(daemon)] == ["superseded"]
+        older = daemon.rows("SELECT id FROM fact WHERE text = ?", OLD)[0][0]
+    database = Database(daemon.data / DATABASE_NAME)
+    Writers.over(database.writer).usage.categorise([(FactId(older), Category.ERROR)])
+    database.close()
+    with RunningDaemon(tmp_path) as daemon:
+        daemon.settle()
+        assert [pair["state"] for pair in pairs(daemon)] == ["open"]
+        assert hit_of(daemon.recall(ASKED), OLD)["superseded_by"] is None
 
 
 @pytest.mark.parametrize(
