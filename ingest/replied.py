@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 
+from ingest.agreement import Claim, compare
+from ingest.keys import content_words
 from ingest.prompt import EXAMPLE_MARKERS, Piece
 from recalld.records import BlockId, Category, DateInterval, Entity, Relation
 from retrieval.grounding import Grounded, Refused, ground
@@ -78,8 +80,10 @@ def judge(facts: Sequence[object], pieces: Sequence[Piece]) -> dict[BlockId, Blo
             verdict = _verdict(statement, piece)
             if isinstance(verdict, Grounded):
                 mine = found[piece.block.block_id]
-                if len(mine) < _MOST_FACTS or statement.casefold() in mine:
-                    mine.setdefault(statement.casefold(), _found(raw, statement))
+                if any(_say_the_same(statement, one.statement) for one in mine.values()):
+                    break
+                if len(mine) < _MOST_FACTS:
+                    mine[statement.casefold()] = _found(raw, statement)
                 else:
                     refused[piece.block.block_id]["too_many"] += 1
                 break
@@ -90,6 +94,15 @@ def judge(facts: Sequence[object], pieces: Sequence[Piece]) -> dict[BlockId, Blo
         block_id: BlockReply(found=tuple(mine.values()), refused=dict(refused[block_id]))
         for block_id, mine in found.items()
     }
+
+
+def _say_the_same(one: str, other: str) -> bool:
+    """Whether two statements are one fact in two wordings; the first that was said stands for both."""
+    if one.casefold() == other.casefold():
+        return True
+    if content_words(one) != content_words(other):
+        return False
+    return compare(Claim(text=one), Claim(text=other)).kind == "duplicate"
 
 
 def _verdict(statement: str, piece: Piece) -> Grounded | Refused:

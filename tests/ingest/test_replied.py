@@ -76,8 +76,16 @@ def test_statement_of_no_usable_shape_is_counted(value):
     assert reply(PORT, {"statement": value}).refused == {"shape": 1}
 
 
-def test_same_statement_twice_is_one_fact():
-    assert len(reply(PORT, {"statement": PORT}, {"statement": PORT.upper()}).found) <= 1
+def test_same_fact_in_other_words_is_one_fact_and_the_first_stands():
+    wordings = [PORT, PORT.upper(), "Gateway frigg listens on port 9090", PORT]
+    merged = reply(PORT, *({"statement": one} for one in wordings))
+    assert [one.statement for one in merged.found] == [PORT]
+
+
+def test_what_differs_by_a_negation_alone_is_two_facts():
+    statements = ["The gate is open in May.", "The gate is not open in May."]
+    kept_apart = reply(" ".join(statements), *({"statement": one} for one in statements))
+    assert [one.statement for one in kept_apart.found] == statements
 
 
 def test_runaway_is_cut_and_told():
