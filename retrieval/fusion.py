@@ -29,8 +29,9 @@ def fuse(
     """Each candidate's fused score, in no way dependent on the order of the candidates.
 
     A candidate without a matching word counts as 0 in BM25. One without a vector has none yet, which
-    says nothing against it: it counts as the mean of the vectors seen. A leg that brought up nobody takes no part, and the other then
-    counts whole. A leg in which all are equal says nothing and gives 0.
+    says nothing against it: it counts as the mean of the vectors seen. A leg that brought up nobody
+    takes no part, and the other then counts whole. A leg in which all are equal says nothing and
+    gives 0.
 
     Args:
         candidates: The union of the legs' best, each passage once, scores finite.

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from ingest.disk import FileStat, RootIdentity, Scope, Walk
+from ingest.disk import RootIdentity, Scope, Walk
 from ingest.ignore import IgnoreRules
 from ingest.reader import NoteText, read_note
 from ingest.reconcile import (
@@ -26,7 +26,7 @@ from ingest.reconcile import (
     reconcile,
 )
 from ingest.walk import root_identity, walk
-from recalld.records import NoteId
+from recalld.records import FileStat, NoteId
 
 OLD_ROOT = RootIdentity(device=1, inode=2)
 NEW_ROOT = RootIdentity(device=1, inode=77)
