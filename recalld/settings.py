@@ -195,9 +195,7 @@ class ScheduleSettings(_Model):
 
     scan_every_min: float = _above(0, 10, 10_080, "Minutes between scans by size and time.")
     full_hash_every_h: float = _above(0, 24, 8_760, "Hours between scans that read every note.")
-    maintenance_every_h: float = _above(
-        0, 24, 8_760, "Hours between tidying the database."
-    )
+    maintenance_every_h: float = _above(0, 24, 8_760, "Hours between tidying the database.")
     watch_check_every_s: float = _above(
         0, 5, 3_600, "Seconds between checks that each root is there and is watched."
     )
@@ -220,9 +218,7 @@ class Settings(_Model):
     roots: tuple[RootSettings, ...] = _is(
         (), 'Folders to watch, such as "~/notes" or { name = "work", path = "~/work/notes" }.'
     )
-    data_dir: Path = Field(
-        description="Folder of the database; unset: `$XDG_DATA_HOME/recalld`."
-    )
+    data_dir: Path = Field(description="Folder of the database; unset: `$XDG_DATA_HOME/recalld`.")
     ingest: IngestSettings = IngestSettings()
     embedding: EmbeddingSettings = EmbeddingSettings()
     llm: LlmSettings = LlmSettings()
