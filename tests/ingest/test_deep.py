@@ -205,6 +205,7 @@ def test_third_try_is_in_pieces(deep):
     assert deep.rows("SELECT attempts, extraction FROM block") == [(0, "done")]
 
 
+@pytest.mark.slow
 def test_long_block_goes_in_pieces_and_none_is_asked_twice(deep):
     text = " ".join(f"Shelf number {n} holds the boxes of {1980 + n}." for n in range(200))
     deep.put(f"{text}\n")
@@ -227,6 +228,7 @@ def test_long_block_goes_in_pieces_and_none_is_asked_twice(deep):
     assert set(sentences(text)) == set(deep.by())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("window", [4096, 8192])
 def test_dense_script_that_does_not_fit_is_split_and_no_attempt_is_used(tmp_path, window):
     text = "".join(f"第{n}号书架放着{1980 + n}年的箱子和文件。" for n in range(120))
@@ -238,6 +240,7 @@ def test_dense_script_that_does_not_fit_is_split_and_no_attempt_is_used(tmp_path
         assert len(deep.by()) >= 100
 
 
+@pytest.mark.slow
 def test_many_blocks_that_do_not_fit_together_go_in_smaller_chunks(tmp_path):
     lines = [f"第{n}号书架放着{1980 + n}年的箱子，钥匙在办公室里面的柜子上。" for n in range(60)]
     with Deep(tmp_path, window=4096) as deep:
