@@ -14,6 +14,8 @@ EXAMPLE_QUESTIONS := \
 
 # Most tests wait for a daemon to settle, so more of them than cores can run at once.
 JOBS ?= 4
+# They must agree on the names of tests, some of which are made from sets.
+export PYTHONHASHSEED := 0
 
 # One thread for each numeric library: more are slower when tests or other programs share the cores.
 export OMP_NUM_THREADS := 1
