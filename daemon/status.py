@@ -18,6 +18,7 @@ from daemon.watching import Watches
 from recalld import __version__
 from recalld.errors import ModelState
 from recalld.models.embedder import EmbeddingSpace
+from recalld.store.agreement import count_to_compare
 from recalld.store.connection import Database
 from recalld.store.deep import extraction_counts, parked_blocks
 from recalld.store.links import ambiguous_links
@@ -130,7 +131,9 @@ class StatusReport:
             "counts": numbers["counts"],
             "queue": {
                 "dirty": waiting.dirty,
-                "extract": numbers["undecided"] + self._waiting_blocks(numbers),
+                "extract": numbers["undecided"]
+                + numbers["uncompared"]
+                + self._waiting_blocks(numbers),
                 "parked": numbers["embed"][1] + numbers["extraction"].parked,
                 "embed": numbers["embed"][0],
             },
@@ -174,6 +177,7 @@ class StatusReport:
                 "counts": counts(connection),
                 "embed": count_to_embed(connection),
                 "undecided": count_undecided(connection) if self._embed else 0,
+                "uncompared": count_to_compare(connection),
                 "extraction": extraction_counts(connection),
                 "parked": parked_blocks(connection, _PARKED_SHOWN),
                 "notes": notes_by_root(connection),
