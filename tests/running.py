@@ -16,7 +16,7 @@ from recalld.client import Client
 from recalld.settings import load_settings
 from tests.fakes import Loader, WordEmbedder
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 QUICK: Mapping[str, object] = {
     "ingest.quiet_ms": 40,
     "ingest.longest_wait_ms": 400,
