@@ -37,6 +37,7 @@ from daemon.render import (
 from daemon.session import ANSWER_S, Session
 from daemon.terminal import standard_screens
 from recalld.errors import NotFound, RecalldError, SettingsError
+from recalld.threads import limit_threads
 
 if TYPE_CHECKING:
     from daemon.service import Report, Service
@@ -217,6 +218,8 @@ def run(
             ("there is no folder to watch",),
             hint=f"`recalld run ROOT`, or set roots in {shared.settings_file}",
         )
+    # Before anything that computes is loaded.
+    limit_threads(os.environ)
     from daemon.logging import configure_logging
     from daemon.run import Console, run_daemon
 

