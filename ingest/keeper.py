@@ -38,6 +38,8 @@ from recalld.store.writers import Writes
 
 # Deletions within this time count as one.
 _RECENT_S = 60.0
+# Notes of one look after which the full-text index is worth merging.
+_MANY = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -214,6 +216,8 @@ class RootKeeper:
         yield from self._let_go(plan)
         if paths is None:
             self._finish_whole(plan, root.present, used=guard.confirmed)
+        if len(changed) >= _MANY:
+            self._writes.call(lambda writers: writers.merge_words())
 
     def _let_ignored_go(
         self, known: dict[str, StoredNote], rules: IgnoreRules, scope: Scope

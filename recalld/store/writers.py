@@ -47,9 +47,13 @@ class Writers:
         with transaction(self.connection):
             execute(self.connection, "INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
+    def merge_words(self) -> None:
+        """Merges the full-text index, which many small transactions leave in pieces."""
+        execute(self.connection, "INSERT INTO passage_fts (passage_fts) VALUES ('optimize')")
+
     def maintain(self) -> None:
         """Merges the full-text index, gives free pages back and folds the log into the file."""
-        execute(self.connection, "INSERT INTO passage_fts (passage_fts) VALUES ('optimize')")
+        self.merge_words()
         execute(self.connection, "PRAGMA incremental_vacuum")
         execute(self.connection, "PRAGMA optimize")
         execute(self.connection, "PRAGMA wal_checkpoint(TRUNCATE)")

@@ -727,6 +727,12 @@ def test_idle_daemon_reads_nothing_asks_nothing_and_queues_nothing(tmp_path: Pat
             assert activity.files
             assert activity.sql
             daemon.wait_until(lambda: any("UPDATE fact" in sql for sql in activity.sql))
+            # The count of that recall is committed behind the answer: let it end.
+            heard = -1
+            settling = threading.Event()
+            while heard != len(activity.sql):
+                heard = len(activity.sql)
+                settling.wait(0.5)
             activity.files, activity.sql = [], []
             begun = time.process_time()
             end = time.monotonic() + 5
