@@ -57,10 +57,6 @@ class Lines:
     first: int
     last: int
 
-    def shifted(self, by: int) -> Lines:
-        """The same span `by` lines further down."""
-        return Lines(first=self.first + by, last=self.last + by)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DateInterval:
