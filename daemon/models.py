@@ -10,7 +10,7 @@ import structlog
 
 from daemon.extracting import ExtractLoop
 from daemon.status import EmbeddingModel
-from ingest.deep import DeepStage
+from ingest.deep.extraction import DeepStage
 from recalld.errors import ModelError, TransientModelError
 from recalld.models.chat import ChatModel
 from recalld.models.embedder import Embedder

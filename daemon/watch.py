@@ -43,9 +43,9 @@ from watchdog.observers.inotify_c import (
 )
 
 from daemon.limits import LIMIT_ERRORS, reached_limit
-from ingest.disk import RootIdentity, is_valid_name
-from ingest.ignore import NOTE_SUFFIXES, IgnoreRules
-from ingest.walk import root_identity
+from ingest.disk.ignore import NOTE_SUFFIXES, IgnoreRules
+from ingest.disk.records import RootIdentity, is_valid_name
+from ingest.disk.walk import root_identity
 
 # Without opened, closed-unwritten and modified-folder events: reading must not wake us, and what
 # happened in a folder is told of the thing in it.

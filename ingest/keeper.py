@@ -14,11 +14,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from ingest.blocks import parse_note
-from ingest.disk import RootIdentity, Scope, Walk
-from ingest.ignore import IgnoreRules
+from ingest.disk.ignore import IgnoreRules
+from ingest.disk.reader import NoteText, Unread, read_note
+from ingest.disk.records import RootIdentity, Scope, Walk
+from ingest.disk.walk import root_identity, walk
+from ingest.markdown.blocks import parse_note
 from ingest.plan import NoteFile, note_date, plan_note, shown_title, spoken_date
-from ingest.reader import NoteText, Unread, read_note
 from ingest.reconcile import (
     DeletionGuard,
     KnownNote,
@@ -27,8 +28,7 @@ from ingest.reconcile import (
     match_arrivals,
     reconcile,
 )
-from ingest.rules import RULES_VERSION, extract_note
-from ingest.walk import root_identity, walk
+from ingest.rules.extractor import RULES_VERSION, extract_note
 from recalld.records import NoteId, RootId
 from recalld.store.changes import StoredNote
 from recalld.store.connection import Database

@@ -39,7 +39,7 @@ from recalld.store.changes import (
     StoredBlock,
     StoredNote,
 )
-from retrieval.words import index_words
+from retrieval.text.words import index_words
 
 _DATE_TITLE = re.compile(
     r"\W*\d{4}[-./年]\d{1,2}([-./月]\d{1,2}日?)?(\W+\w{2,12}\.?)?\W*|\W*\d{1,2}[-./]\d{1,2}[-./]\d{4}\W*"

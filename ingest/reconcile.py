@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ingest.disk import RootIdentity, Scope, Walk, parents_of
+from ingest.disk.records import RootIdentity, Scope, Walk, parents_of
 from recalld.records import FileStat, NoteId
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ingest.prototypes import PrototypeVectors, nearest_category, prototype_texts
+from ingest.rules.prototypes import PrototypeVectors, nearest_category, prototype_texts
 from recalld.errors import TransientModelError
 from recalld.models.embedder import Embedder
 from recalld.records import Category

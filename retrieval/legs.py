@@ -28,9 +28,9 @@ from recalld.store.searching import (
 )
 from recalld.store.vectors import PassageSimilarity, VectorSearch
 from retrieval.cues import has_number, has_time_word
+from retrieval.graph.leg import GraphFound, graph_leg
 from retrieval.query import Query, match_expression
 from retrieval.records import Candidate
-from retrieval.walking import GraphFound, graph_leg
 
 _T = TypeVar("_T")
 

@@ -12,8 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from retrieval.scripts import fold, main_script
-from retrieval.words import (
+from retrieval.text.scripts import fold, main_script
+from retrieval.text.words import (
     Language,
     Word,
     edge_particles,

@@ -42,7 +42,7 @@ from retrieval.choosing import choose
 from retrieval.evidence import Calibration, best_by_passage, is_rare, permits, relevance
 from retrieval.explaining import explanation
 from retrieval.fusion import add_graph, add_neighbours, fuse
-from retrieval.graph import Reached, lent_words
+from retrieval.graph.paths import Reached, lent_words
 from retrieval.legs import Found, candidates, cosines, search
 from retrieval.ordering import settle_order
 from retrieval.presenting import hits, within
@@ -58,7 +58,7 @@ from retrieval.query import Query, Term, coverage_by, rarity, understand
 from retrieval.query_vectors import QueryVectors
 from retrieval.ranked import Ranked, own_days
 from retrieval.records import Candidate, Fused, Parts, Priors, StatementEvidence
-from retrieval.words import tokens
+from retrieval.text.words import tokens
 
 # Passages whose statements and facts are looked at; hits come from among them. Priors move a passage
 # by less than what parts the best from those further down.

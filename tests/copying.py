@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ingest.prompt import SYSTEM
-from ingest.sentences import split_sentences
+from ingest.deep.prompt import SYSTEM
+from ingest.rules.sentences import split_sentences
 from tests.fake_ollama import Step
 
 _BLOCK = re.compile(r"^\[(\d+)\] (?:\(.*?\) )?", re.MULTILINE)

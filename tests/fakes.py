@@ -14,7 +14,7 @@ from recalld.errors import ModelError, ModelState, TransientModelError
 from recalld.models.chat import ChatReply, ChatRequest, ModelHealth
 from recalld.models.embedder import EmbeddingSpace, Matrix, Vector
 from recalld.settings import Settings
-from retrieval.words import tokens
+from retrieval.text.words import tokens
 
 DIMENSION = 128
 

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
-from ingest.agreeing import AgreeingStage
+from ingest.agreement.stage import AgreeingStage
 from recalld.records import Category, FactId
 from recalld.store.agreement import Resolution
 from recalld.store.connection import execute

@@ -19,7 +19,7 @@ from typing import Any
 import apsw
 import pytest
 
-from ingest.prototypes import prototype_texts
+from ingest.rules.prototypes import prototype_texts
 from recalld.errors import SettingsError
 from recalld.models.embedder import Matrix
 from tests.fakes import WordEmbedder

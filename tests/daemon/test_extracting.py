@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from daemon.extracting import ExtractLoop
-from ingest.deep import Deepened
+from ingest.deep.extraction import Deepened
 from recalld.errors import PermanentModelError, Stopping, TransientModelError
 from recalld.models.chat import ModelHealth
 

@@ -15,9 +15,9 @@ from watchdog.observers.inotify_c import InotifyConstants, InotifyEvent, Mask, W
 
 from daemon.settle import Settle
 from daemon.watch import Hint, Overflow, RootLost, Sign, Watch
-from ingest.disk import Scope
-from ingest.ignore import IgnoreRules
-from ingest.walk import walk
+from ingest.disk.ignore import IgnoreRules
+from ingest.disk.records import Scope
+from ingest.disk.walk import walk
 
 DEADLINE_S = 10
 NOBODY = 65534
@@ -370,7 +370,7 @@ LIMITED = """
 import sys
 from pathlib import Path
 from daemon.watch import Watch
-from ingest.ignore import IgnoreRules
+from ingest.disk.ignore import IgnoreRules
 root = Path(sys.argv[1])
 watch = Watch(root, print, IgnoreRules.load(root))
 for health in (watch.start(), watch.check()):

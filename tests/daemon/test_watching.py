@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from daemon.watching import Watches
-from ingest.ignore import IgnoreRules
-from ingest.walk import root_identity
+from ingest.disk.ignore import IgnoreRules
+from ingest.disk.walk import root_identity
 
 PATIENCE_S = 10.0
 

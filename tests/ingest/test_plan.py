@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ingest.blocks import parse_note
+from ingest.markdown.blocks import parse_note
 from ingest.plan import (
     NoteFile,
     digest,
@@ -23,7 +23,7 @@ from ingest.plan import (
     shown_title,
     spoken_date,
 )
-from ingest.rules import extract_note
+from ingest.rules.extractor import extract_note
 from recalld.records import (
     BlockId,
     Category,

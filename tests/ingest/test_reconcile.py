@@ -12,9 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from ingest.disk import RootIdentity, Scope, Walk
-from ingest.ignore import IgnoreRules
-from ingest.reader import NoteText, read_note
+from ingest.disk.ignore import IgnoreRules
+from ingest.disk.reader import NoteText, read_note
+from ingest.disk.records import RootIdentity, Scope, Walk
+from ingest.disk.walk import root_identity, walk
 from ingest.reconcile import (
     DeletionGuard,
     KnownNote,
@@ -25,7 +26,6 @@ from ingest.reconcile import (
     match_moves,
     reconcile,
 )
-from ingest.walk import root_identity, walk
 from recalld.records import FileStat, NoteId
 
 OLD_ROOT = RootIdentity(device=1, inode=2)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from ingest.embedding import EmbeddingStage
-from ingest.prototypes import prototype_texts
 from ingest.refining import RefiningStage
+from ingest.rules.prototypes import prototype_texts
 from recalld.errors import TransientModelError
 from recalld.models.embedder import Matrix
 from recalld.records import Category

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from retrieval.grounding import Grounded, ground
+from retrieval.grounding.verdict import Grounded, ground
 from tests.fakes import WordEmbedder
 from tests.llm.serving import MODEL, Unavailable, served
 from tests.running import RunningDaemon

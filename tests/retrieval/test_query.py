@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval.query import Query, coverage, match_expression, rarity, understand
-from retrieval.words import index_words, tokens
+from retrieval.text.words import index_words, tokens
 
 TABLE = """
 CREATE VIRTUAL TABLE passage_fts USING fts5(

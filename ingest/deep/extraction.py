@@ -1,0 +1,359 @@
+"""The deep tier: a language model reads blocks, and what is grounded replaces the rules' facts.
+
+The block table is the queue: an outage loses nothing and uses up no attempt. A call that fails while the model
+answers other questions is the text's fault: it is tried alone, then in pieces, then parked with the reason, and its
+rules' facts stay.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ingest.deep.prompt import (
+    PROMPT_VERSION,
+    SCHEMA,
+    Piece,
+    Prompt,
+    chunk,
+    halved,
+    parts_of,
+    prompt_for,
+    room_chars,
+)
+from ingest.deep.replied import BlockReply, Found, facts_of, joined, judge, kept, restored
+from ingest.plan import digest, embed_prefix, fact_uid, statement_words
+from ingest.rules.facts import stands_alone
+from recalld.errors import ModelError, PromptCut
+from recalld.models.chat import ChatModel, ChatReply, ChatRequest, ModelHealth, is_outage
+from recalld.models.replies import Rejected, read_json
+from recalld.records import (
+    BlockId,
+    ExtractedFact,
+    ExtractedStatement,
+    Lines,
+    PassageId,
+)
+from recalld.store.changes import NewFact, NewStatement
+from recalld.store.connection import Database
+from recalld.store.deep import (
+    DeepFact,
+    ToExtract,
+    cached_extraction,
+    next_try_ms,
+    passages_of_block,
+    sentences_of_block,
+    to_extract,
+)
+from recalld.store.writers import Writes
+from retrieval.text.words import tokens
+
+# Blocks looked at for one call.
+_LOOK_AHEAD = 24
+# An answer without facts for a text this long is asked for once more.
+_SUSPICIOUS_LENGTH = 300
+# The first try is with the blocks round it, the second alone, the third in pieces; both without examples.
+_MAX_ATTEMPTS = 3
+_IN_PIECES = 2
+# Facts that do not hold are not worth a third try.
+_MAX_REFUSED = 2
+_FIRST_PAUSE_MS = 500
+
+_PROBE = ChatRequest(
+    system="You answer with JSON.", user='Answer {"facts": []}.', schema=SCHEMA, max_tokens=32
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deepened:
+    """What one step did. `nothing`: no block's turn has come."""
+
+    outcome: Literal["nothing", "cached", "accepted", "failed"]
+    blocks: int = 0
+    facts: int = 0
+    refused: int = 0
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Useless:
+    """Why there is no answer to work with; `too_long`: a smaller piece may get one."""
+
+    reason: str
+    too_long: bool = False
+
+
+_Replies = Mapping[BlockId, BlockReply]
+
+
+def extractor_of(health: ModelHealth) -> str:
+    """Model, weights and prompt version: facts by another one are stale."""
+    return f"llm:{health.name}:{(health.digest or '')[:12]}@{PROMPT_VERSION}"
+
+
+class DeepStage:
+    """Extracts facts with a model, a chunk a step."""
+
+    def __init__(
+        self,
+        *,
+        database: Database,
+        writes: Writes,
+        model: ChatModel,
+        now_ms: Callable[[], int],
+    ) -> None:
+        """`now_ms` is in milliseconds since 1970."""
+        self._database = database
+        self._writes = writes
+        self._model = model
+        self._now_ms = now_ms
+
+    def queue_others(self, extractor: str) -> int:
+        """Queues what another extractor read or gave up. Returns how many blocks."""
+        return self._writes.call(lambda writers: writers.deep.queue_others(extractor))
+
+    def queue_parked(self) -> int:
+        """Queues what was given up. Returns how many blocks."""
+        return self._writes.call(lambda writers: writers.deep.queue_parked())
+
+    def next_try_ms(self) -> int | None:
+        """When the next block's turn comes, in ms since 1970; None when none waits."""
+        with self._database.reader() as connection:
+            return next_try_ms(connection)
+
+    def answers(self) -> bool:
+        """Whether the model answers a tiny question now."""
+        try:
+            self._model.complete(_PROBE)
+        except ModelError:
+            return False
+        return True
+
+    def step(self, extractor: str) -> Deepened:
+        """Extracts the next chunk.
+
+        Args:
+            extractor: Model and prompt version (`extractor_of`), which facts are marked with.
+
+        Raises:
+            ModelError: The model is away; nothing is changed and no attempt used up.
+        """
+        with self._database.reader() as connection:
+            waiting = to_extract(connection, _LOOK_AHEAD, self._now_ms())
+        if not waiting:
+            return Deepened(outcome="nothing")
+        cached = self._use_cache(waiting, extractor)
+        if cached:
+            return cached
+        room = room_chars(self._model.prompt_budget_chars)
+        blocks = chunk(waiting, room)
+        if len(blocks[0].text) > room or blocks[0].attempts >= _IN_PIECES:
+            return self._extract_pieces(blocks[0], extractor, room)
+        return self._extract(blocks, extractor)
+
+    def _use_cache(self, waiting: Sequence[ToExtract], extractor: str) -> Deepened | None:
+        with self._database.reader() as connection:
+            known = [
+                (block, cached_extraction(connection, _cache_key(block, block.text, extractor)))
+                for block in waiting
+            ]
+        used = [(block, result) for block, result in known if result is not None]
+        for block, result in used:
+            self._accept(block, restored(result), extractor)
+        return Deepened(outcome="cached", blocks=len(used)) if used else None
+
+    def _extract(self, blocks: Sequence[ToExtract], extractor: str) -> Deepened:
+        """Some blocks in one call; fewer where the model reads less."""
+        pieces = [Piece(block=block, text=block.text) for block in blocks]
+        replies = self._ask(pieces)
+        if not isinstance(replies, _Useless):
+            return self._take(blocks, replies, extractor)
+        if replies.too_long and len(blocks) > 1:
+            return self._extract(blocks[: len(blocks) // 2], extractor)
+        if replies.too_long:
+            return self._extract_pieces(blocks[0], extractor, len(blocks[0].text) // 2)
+        return self._failed(blocks, replies.reason, extractor)
+
+    def _extract_pieces(self, block: ToExtract, extractor: str, room: int) -> Deepened:
+        """A long or difficult block: each piece by itself, and nothing is accepted before the last."""
+        with self._database.reader() as connection:
+            passages = passages_of_block(connection, block.block_id)
+        if block.attempts >= _IN_PIECES:
+            room = min(room, max(len(block.text) // 2, 1))
+        waiting = deque(parts_of(block, passages, room))
+        replies: list[BlockReply] = []
+        while waiting:
+            piece = waiting.popleft()
+            reply = self._ask_piece(piece, extractor)
+            halves = halved(piece) if isinstance(reply, _Useless) and reply.too_long else None
+            if halves:
+                waiting.extendleft(reversed(halves))
+            elif isinstance(reply, _Useless):
+                return self._failed([block], reply.reason, extractor)
+            else:
+                replies.append(reply)
+        return self._take([block], {block.block_id: joined(replies)}, extractor)
+
+    def _ask_piece(self, piece: Piece, extractor: str) -> BlockReply | _Useless:
+        """The answer for a piece of a block, kept at once: an outage before the last one costs no second call."""
+        key = _cache_key(piece.block, piece.text, extractor)
+        with self._database.reader() as connection:
+            known = cached_extraction(connection, key)
+        if known is not None:
+            return restored(known)
+        replies = self._ask([piece])
+        if isinstance(replies, _Useless):
+            return replies
+        reply = replies[piece.block.block_id]
+        if piece.text == piece.block.text:
+            # The whole block's result is kept when it is accepted, not before.
+            return reply
+        now_ms = self._now_ms()
+        self._writes.call(lambda writers: writers.deep.keep(key, kept(reply), now_ms))
+        return reply
+
+    def _ask(self, pieces: Sequence[Piece]) -> _Replies | _Useless:
+        """The judged answer for each block, or why there is none."""
+        prompt = prompt_for(pieces, plain=pieces[0].block.attempts > 0)
+        try:
+            reply = self._model.complete(_request(prompt))
+        except PromptCut as error:
+            return _Useless(reason=error.message, too_long=True)
+        except ModelError as error:
+            if not self._blames_text(error):
+                raise
+            return _Useless(reason=error.message)
+        return _judged(reply, pieces)
+
+    def _blames_text(self, error: ModelError) -> bool:
+        """Whether what was asked made the call fail: the model answers other questions at the same time."""
+        if error.state in (None, "slow", "down"):
+            return self.answers()
+        return not is_outage(error)
+
+    def _take(self, blocks: Sequence[ToExtract], replies: _Replies, extractor: str) -> Deepened:
+        facts = refused = 0
+        for block in blocks:
+            reply = replies[block.block_id]
+            doubt = _doubt(block, reply)
+            refused += sum(reply.refused.values())
+            if doubt == "refused" and block.attempts + 1 >= _MAX_REFUSED:
+                self._park(block, "nothing that the model said holds", extractor, reply.refused)
+            elif doubt is not None:
+                self._postpone(block)
+            else:
+                self._accept(block, reply, extractor)
+                facts += len(reply.found)
+        return Deepened(outcome="accepted", blocks=len(blocks), facts=facts, refused=refused)
+
+    def _failed(self, blocks: Sequence[ToExtract], reason: str, extractor: str) -> Deepened:
+        """A useless answer: the blocks go one by one next time, and are parked after the last try."""
+        for block in blocks:
+            if block.attempts + 1 >= _MAX_ATTEMPTS:
+                self._park(block, reason, extractor, {})
+            else:
+                self._postpone(block)
+        return Deepened(outcome="failed", blocks=len(blocks), reason=reason)
+
+    def _postpone(self, block: ToExtract) -> None:
+        next_try = self._now_ms() + _FIRST_PAUSE_MS * 2**block.attempts
+        self._writes.call(lambda writers: writers.deep.postpone(block, next_try_ms=next_try))
+
+    def _park(
+        self, block: ToExtract, reason: str, extractor: str, refused: Mapping[str, int]
+    ) -> None:
+        self._writes.call(
+            lambda writers: writers.deep.park(block, reason, extractor=extractor, refused=refused)
+        )
+
+    def _accept(self, block: ToExtract, reply: BlockReply, extractor: str) -> None:
+        with self._database.reader() as connection:
+            sentences = sentences_of_block(connection, block.block_id)
+        facts = [_deep_fact(block, found, sentences) for found in reply.found if sentences]
+        now_ms = self._now_ms()
+        self._writes.call(
+            lambda writers: writers.deep.accept(
+                block,
+                facts,
+                extractor=extractor,
+                refused=reply.refused,
+                cache_key=_cache_key(block, block.text, extractor),
+                result=kept(reply),
+                now_ms=now_ms,
+            )
+        )
+
+
+def _doubt(block: ToExtract, reply: BlockReply) -> Literal["empty", "refused"] | None:
+    """Why an answer should be asked for again: nothing from a long text, or nothing that holds."""
+    if reply.found:
+        return None
+    if reply.said:
+        return "refused"
+    return "empty" if len(block.text) > _SUSPICIOUS_LENGTH and block.attempts == 0 else None
+
+
+def _request(prompt: Prompt) -> ChatRequest:
+    return ChatRequest(
+        system=prompt.system, user=prompt.user, schema=SCHEMA, max_tokens=prompt.max_tokens
+    )
+
+
+def _judged(reply: ChatReply, pieces: Sequence[Piece]) -> _Replies | _Useless:
+    if reply.finished == "length":
+        return _Useless(reason="the answer did not come to an end")
+    read = read_json(reply.text)
+    if isinstance(read, Rejected):
+        return _Useless(reason=f"the answer is no usable JSON ({read.reason})")
+    facts = facts_of(read.value)
+    if facts is None:
+        return _Useless(reason="the answer has no list of facts")
+    return judge(facts, pieces)
+
+
+def _cache_key(block: ToExtract, text: str, extractor: str) -> bytes:
+    """What a model's answer follows from: a text, all or a part of the block's, where it stands, and the model."""
+    return digest(
+        text, block.title, *block.heading_path, block.lead_in, block.dated or "", extractor
+    )
+
+
+def _deep_fact(
+    block: ToExtract, found: Found, sentences: Sequence[tuple[PassageId, str, Lines]]
+) -> DeepFact:
+    """A found fact at the sentence of its block that shares most words with it."""
+    words = set(tokens(found.statement))
+    passage_id, _, lines = max(sentences, key=lambda one: len(words & set(tokens(one[1]))))
+    extracted = ExtractedFact(
+        text=found.statement,
+        lines=lines,
+        category=found.category,
+        confidence=found.confidence,
+        happened=found.happened,
+        stands_alone=stands_alone(found.statement),
+    )
+    statement = ExtractedStatement(text=found.statement, lines=lines)
+    prefix = embed_prefix("", block.heading_path)
+    return DeepFact(
+        passage_id=passage_id,
+        statement=NewStatement(
+            text=found.statement,
+            words=statement_words(block.title, block.heading_path, statement),
+            lines=lines,
+            embed_prefix=prefix,
+            embed_hash=digest(prefix, found.statement),
+            facts=(),
+        ),
+        fact=NewFact(
+            uid=fact_uid(extracted, block.title, block.heading_path),
+            text=found.statement,
+            lines=lines,
+            category=found.category,
+            confidence=found.confidence,
+            entities=found.entities,
+            relations=found.relations,
+            happened=found.happened,
+        ),
+    )

@@ -1,0 +1,259 @@
+"""What a model's answer is worth: each fact validated, grounded in its block, or refused with a reason. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import date
+
+from ingest.agreement.keys import content_words
+from ingest.agreement.relation import Claim, compare
+from ingest.deep.prompt import EXAMPLE_MARKERS, Piece
+from recalld.records import BlockId, Category, DateInterval, Entity, Relation
+from retrieval.grounding.verdict import Grounded, Refused, ground
+from retrieval.grounding.wording import negation
+from retrieval.text.words import tokens
+
+# More from one block is not extraction but a runaway.
+_MOST_FACTS = 60
+_LONGEST = 600
+# Marks of a prompt, and an answer ready-made: what follows them in a note is addressed to the model.
+_FRAME = re.compile(
+    r"<<<NOTE TEXT|NOTE TEXT>>|</(?:section|notes?|document|system|context|data|text|user)>"
+    r"|<\|?(?:im_start|im_end|system|assistant)\|?>|[{\[]\s*\"(?:facts|statement)\"\s*:",
+    re.IGNORECASE,
+)
+_SNAKE = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """A fact of a model that its block supports."""
+
+    statement: str
+    category: Category
+    confidence: float
+    happened: DateInterval | None
+    entities: tuple[Entity, ...]
+    relations: tuple[Relation, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BlockReply:
+    """What the answer gives for one block: facts, and how many were refused, by reason."""
+
+    found: tuple[Found, ...]
+    refused: Mapping[str, int]
+
+    @property
+    def said(self) -> int:
+        """How many facts the model gave for it."""
+        return len(self.found) + sum(self.refused.values())
+
+
+def facts_of(value: object) -> Sequence[object] | None:
+    """The list of facts in an answer; None when it has none."""
+    if isinstance(value, Mapping):
+        facts = value.get("facts")
+        return facts if isinstance(facts, list) else None
+    return value if isinstance(value, list) else None
+
+
+def judge(facts: Sequence[object], pieces: Sequence[Piece]) -> dict[BlockId, BlockReply]:
+    """Every piece's block with what the answer is worth for it.
+
+    A fact belongs to the block it names; when that does not support it, to the first other that does.
+    """
+    found: dict[BlockId, dict[str, Found]] = {piece.block.block_id: {} for piece in pieces}
+    refused: dict[BlockId, Counter[str]] = {piece.block.block_id: Counter() for piece in pieces}
+    for raw in facts:
+        named = _named_piece(raw, pieces)
+        statement = _statement(raw)
+        if statement is None:
+            refused[named.block.block_id]["shape"] += 1
+            continue
+        reason = None
+        for piece in (named, *(other for other in pieces if other is not named)):
+            verdict = _verdict(statement, piece)
+            if isinstance(verdict, Grounded):
+                mine = found[piece.block.block_id]
+                if any(_say_the_same(statement, one.statement) for one in mine.values()):
+                    break
+                if len(mine) < _MOST_FACTS:
+                    mine[statement.casefold()] = _found(raw, statement)
+                else:
+                    refused[piece.block.block_id]["too_many"] += 1
+                break
+            reason = reason or verdict.reason
+        else:
+            refused[named.block.block_id][reason or "words"] += 1
+    return {
+        block_id: BlockReply(found=tuple(mine.values()), refused=dict(refused[block_id]))
+        for block_id, mine in found.items()
+    }
+
+
+def _say_the_same(one: str, other: str) -> bool:
+    """Whether two statements are one fact in two wordings; the first that was said stands for both."""
+    if one.casefold() == other.casefold():
+        return True
+    if content_words(one) != content_words(other):
+        return False
+    return compare(Claim(text=one), Claim(text=other)).kind == "duplicate"
+
+
+def _verdict(statement: str, piece: Piece) -> Grounded | Refused:
+    """Whether a piece says it, in what of it speaks to the reader of the note and not to the model."""
+    frame = _FRAME.search(piece.text)
+    told = piece.text[: frame.start()] if frame else piece.text
+    verdict = ground(statement, source=told, heading_path=_context(piece), markers=EXAMPLE_MARKERS)
+    if frame and isinstance(verdict, Refused):
+        whole = ground(statement, source=piece.text, heading_path=_context(piece))
+        return Refused("instruction", frame[0]) if isinstance(whole, Grounded) else verdict
+    return verdict
+
+
+def _context(piece: Piece) -> tuple[str, ...]:
+    block = piece.block
+    return (block.title, *block.heading_path, *((block.lead_in,) if block.lead_in else ()))
+
+
+def _named_piece(raw: object, pieces: Sequence[Piece]) -> Piece:
+    number = raw.get("block") if isinstance(raw, Mapping) else None
+    if isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= len(pieces):
+        return pieces[number - 1]
+    return pieces[0]
+
+
+def _statement(raw: object) -> str | None:
+    text = raw.get("statement") if isinstance(raw, Mapping) else None
+    if not isinstance(text, str):
+        return None
+    plain = " ".join(text.split())
+    return plain if 3 <= len(plain) <= _LONGEST else None
+
+
+def _found(raw: object, statement: str) -> Found:
+    fields = raw if isinstance(raw, Mapping) else {}
+    return Found(
+        statement=statement,
+        category=_category(fields.get("category")),
+        confidence=_confidence(fields.get("confidence")),
+        happened=_day(fields.get("date"), statement),
+        entities=tuple(_entities(fields.get("entities"), statement)),
+        relations=tuple(_relations(fields.get("relations"), statement)),
+    )
+
+
+def _category(value: object) -> Category:
+    try:
+        return Category(str(value))
+    except ValueError:
+        return Category.KNOWLEDGE
+
+
+def _confidence(value: object) -> float:
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and 0 <= value <= 1:
+        return float(value)
+    return 0.5
+
+
+def _day(value: object, statement: str) -> DateInterval | None:
+    """The day a model gives, believed only where its year or its day stands in the statement."""
+    try:
+        day = date.fromisoformat(str(value))
+    except ValueError:
+        return None
+    numbers = set(re.findall(r"\d+", statement))
+    known = str(day.year) in numbers or {str(day.day), f"{day.day:02}"} & numbers
+    return DateInterval(first=day, last=day) if known else None
+
+
+def _entities(value: object, statement: str) -> list[Entity]:
+    """The names that really stand in the statement."""
+    names = [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    held = statement.casefold()
+    return [
+        Entity(name=name.strip(), kind="name")
+        for name in dict.fromkeys(names)
+        if len(name.strip()) > 1 and name.strip().casefold() in held
+    ]
+
+
+def _relations(value: object, statement: str) -> list[Relation]:
+    """Triples that the statement says in this order, in its own words, and does not deny."""
+    if negation().holds(statement):
+        return []
+    triples = value if isinstance(value, list) else []
+    made = (_relation(triple, statement) for triple in triples)
+    return [one for one in made if one is not None]
+
+
+def _relation(triple: object, statement: str) -> Relation | None:
+    if not (isinstance(triple, list) and len(triple) == 3):
+        return None
+    parts = [" ".join(part.split()) for part in triple if isinstance(part, str) and part.strip()]
+    if len(parts) < 3:
+        return None
+    subject, predicate, thing = parts
+    held = statement.casefold()
+    start = held.find(subject.casefold())
+    after = held.find(thing.casefold(), start + len(subject))
+    # A verb may stand at the end, behind what it is about.
+    said = set(tokens(predicate.replace("_", " "))) <= set(tokens(held[start + len(subject) :]))
+    word = _SNAKE.sub("_", predicate.casefold()).strip("_")
+    if start < 0 or after < 0 or not said or not word:
+        return None
+    return Relation(subject=subject, predicate=word, object=thing)
+
+
+def joined(replies: Sequence[BlockReply]) -> BlockReply:
+    """What the pieces of a block gave, together."""
+    found: dict[str, Found] = {}
+    refused: Counter[str] = Counter()
+    for reply in replies:
+        for one in reply.found:
+            found.setdefault(one.statement.casefold(), one)
+        refused.update(reply.refused)
+    return BlockReply(found=tuple(found.values()), refused=dict(refused))
+
+
+def kept(reply: BlockReply) -> str:
+    """A reply as the cache keeps it."""
+    found = [
+        asdict(one)
+        | {
+            "happened": [one.happened.first.isoformat(), one.happened.last.isoformat()]
+            if one.happened
+            else None
+        }
+        for one in reply.found
+    ]
+    return json.dumps({"found": found, "refused": dict(reply.refused)}, ensure_ascii=False)
+
+
+def restored(text: str) -> BlockReply:
+    """A reply that the cache kept."""
+    value = json.loads(text)
+    return BlockReply(
+        found=tuple(
+            Found(
+                statement=one["statement"],
+                category=Category(one["category"]),
+                confidence=one["confidence"],
+                happened=DateInterval(
+                    first=date.fromisoformat(one["happened"][0]),
+                    last=date.fromisoformat(one["happened"][1]),
+                )
+                if one["happened"]
+                else None,
+                entities=tuple(Entity(**entity) for entity in one["entities"]),
+                relations=tuple(Relation(**relation) for relation in one["relations"]),
+            )
+            for one in value["found"]
+        ),
+        refused=value["refused"],
+    )

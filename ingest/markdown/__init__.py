@@ -1,0 +1,1 @@
+"""A note's text as blocks with exact line spans, links, tags and problems. Pure."""

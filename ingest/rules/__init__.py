@@ -1,0 +1,1 @@
+"""The rules extractor: statements, facts, categories, dates and entities, in any language, without a model. Pure."""

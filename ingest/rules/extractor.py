@@ -1,0 +1,128 @@
+"""The rules extractor: what a parsed note says, without any model.
+
+It only copies: every word of a fact stands in its block, or in the lead-in that turns what the
+block says. It knows no store, model or clock.
+"""
+
+from __future__ import annotations
+
+from datetime import date
+
+from ingest.rules.entities import collect_names, title_names
+from ingest.rules.facts import NoteContext, find_facts, turns
+from ingest.rules.passages import PassageDraft, split_block
+from recalld.records import (
+    Block,
+    BlockKind,
+    ExtractedBlock,
+    ExtractedPassage,
+    ExtractedStatement,
+    ParsedNote,
+)
+
+RULES_VERSION = "rules@2"
+
+_LED_IN = (
+    BlockKind.LIST_ITEM,
+    BlockKind.TABLE,
+    BlockKind.FENCE,
+    BlockKind.QUOTE,
+    BlockKind.CALLOUT,
+)
+
+
+def extract_note(
+    note: ParsedNote,
+    *,
+    note_date: date | None,
+    known_names: frozenset[str] = frozenset(),
+    title: str = "",
+) -> tuple[ExtractedBlock, ...]:
+    """What each block of a note gives, in order, one for each block.
+
+    Args:
+        note: The note, parsed.
+        note_date: The day that relative dates count from; None = the note's own date, and where
+            it has none, such dates are left unread.
+        known_names: Names of entities met in other notes.
+        title: What the note is called: what its head speaks of. "" = its own title.
+    """
+    if note_date is None:
+        note_date = note.date
+    drafts = _drop_told_headings(note.blocks, [split_block(block) for block in note.blocks])
+    lead_ins = _lead_ins(note.blocks, drafts)
+    context = NoteContext(
+        note_date=note_date,
+        names=_names(drafts) | known_names | title_names(note.title),
+        title=title or note.title,
+    )
+    return tuple(
+        ExtractedBlock(
+            block=block,
+            lead_in=lead_in,
+            passages=tuple(
+                ExtractedPassage(
+                    text=passage.text,
+                    lines=passage.lines,
+                    statements=tuple(
+                        ExtractedStatement(
+                            text=f"{lead_in} {draft.text}" if turns(lead_in) else draft.text,
+                            lines=draft.lines,
+                            facts=find_facts(draft, context, lead_in=lead_in),
+                        )
+                        for draft in passage.statements
+                    ),
+                )
+                for passage in passages
+            ),
+        )
+        for block, passages, lead_in in zip(note.blocks, drafts, lead_ins, strict=True)
+    )
+
+
+def _names(drafts: list[tuple[PassageDraft, ...]]) -> frozenset[str]:
+    """Names that the note's own sentences show to be names; code and titles show none."""
+    return collect_names(
+        sentence.text
+        for passages in drafts
+        for passage in passages
+        for draft in passage.statements
+        if draft.unit.kind in ("prose", "item")
+        for sentence in draft.sentences
+    )
+
+
+def _drop_told_headings(
+    blocks: tuple[Block, ...], drafts: list[tuple[PassageDraft, ...]]
+) -> list[tuple[PassageDraft, ...]]:
+    """A heading whose section has passages is found through them, so it gives none of its own."""
+    kept = list(drafts)
+    for at, block in enumerate(blocks):
+        if block.kind is not BlockKind.HEADING:
+            continue
+        # By number: a copy of the rest for each of many headings takes the square of their count.
+        for below in range(at + 1, len(blocks)):
+            if blocks[below].kind is BlockKind.HEADING and blocks[below].level <= block.level:
+                break
+            if drafts[below]:
+                kept[at] = ()
+                break
+    return kept
+
+
+def _lead_ins(blocks: tuple[Block, ...], drafts: list[tuple[PassageDraft, ...]]) -> list[str]:
+    """For each block the sentence before it that announces it, or ""."""
+    found: list[str] = []
+    announced = ""
+    for block, passages in zip(blocks, drafts, strict=True):
+        if block.kind in (BlockKind.BLANK, BlockKind.COMMENT):
+            found.append("")
+            continue
+        found.append(announced if block.kind in _LED_IN else "")
+        if block.kind is BlockKind.PARAGRAPH and passages:
+            last = passages[-1].statements[-1]
+            told = last.sentences[-1].text if last.sentences else ""
+            announced = told if told.endswith((":", "：")) else ""
+        elif block.kind is not BlockKind.LIST_ITEM:
+            announced = ""
+    return found

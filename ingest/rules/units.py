@@ -1,0 +1,371 @@
+"""What a block is made of: paragraphs, list items with their parents, table rows, code, fields.
+
+A unit is a place in the block's text with what Markdown's structure says about it; sentences,
+lengths and meaning are not known here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from ingest.markdown.front_matter import SIZE_LIMIT_BYTES
+from ingest.markdown.markup import split_lines, squeeze, strip_markup, visible_text
+from recalld.records import Block, BlockKind
+from retrieval.grounding.wording import negation
+
+UnitKind = Literal["prose", "item", "row", "code", "field", "heading"]
+
+_PARENT_LENGTH = 80
+_QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
+_BULLET = re.compile(r"([-*+•]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[(.)\][ \t]+)?")
+_CALLOUT = re.compile(r"\[![\w-]+\][+-]?")
+_FENCE = re.compile(r"(`{3,}|~{3,})")
+_DELIMITERS = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_CELL_BORDER = re.compile(r"(?<!\\)\|")
+# A time, a day or a label begins an entry of a log or a form.
+_ENTRY = re.compile(r"\d{1,2}[:.]\d{2}\b|\d{4}-\d{2}-\d{2}\b|[^\W\d]\w{1,20}[:：]\s")
+_DEFINITION = re.compile(r":[ \t]+")
+_FIELD = re.compile(r"(?P<key>[^\s:#'\"-][^:#]*?)\s*:(?:\s+(?P<value>.*))?$")
+_FIELD_ITEM = re.compile(r"\s*-\s+(?P<value>.*)$")
+# Said elsewhere (title, date, tags), or about the file's life and looks rather than its matter.
+_SILENT_KEYS = frozenset(
+    """
+    title date time icon tags tag categories category
+    aliases alias cssclass cssclasses created updated modified
+    lastmod published
+    publish permalink id uid uuid layout hide draft slug template position weight nav_order sidebar
+    sidebar_position sidebar_label draft toc image cover banner banner_y math
+    """.split()  # noqa: SIM905 - a word list is read more easily as text
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """A paragraph, list item, row, piece of code or field. Offsets count in the source text."""
+
+    kind: UnitKind
+    # Where its own words start and end; bullets, boxes and fences are outside.
+    start: int
+    end: int
+    # What stands above it in nested lists, outermost first, each at most 80 characters.
+    parents: tuple[str, ...] = ()
+    # The mark in a task box: " " open, "x" done, "-" cancelled; "" for what is no task.
+    task: str = ""
+    # Of a row: (column head, cell), without markup; empty cells are left out.
+    cells: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is a task still to do; the marks that some editors add (`/`, `>`) leave it so."""
+        return bool(self.task) and not self.is_closed
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it is a task that is done or cancelled."""
+        return self.task in ("x", "X", "-")
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    start: int
+    text: str
+    # Columns of quote marks and indentation before the text.
+    indent: int
+
+
+def searchable_source(block: Block) -> str:
+    """The text that units' offsets count in: the block's, less what is not to be searched.
+
+    It has a line for each line of the block.
+    """
+    if block.kind is BlockKind.HTML:
+        return visible_text(block.text)
+    if block.kind is BlockKind.FRONT_MATTER:
+        # Reported as too large where it is read: such a header is data, and would bury the body.
+        return _telling_fields(block.text) if len(block.text) <= SIZE_LIMIT_BYTES else ""
+    return block.text
+
+
+def find_units(block: Block, source: str) -> tuple[Unit, ...]:
+    """The units of a block in order of place; none when nothing in it is to be searched."""
+    if block.kind in (BlockKind.BLANK, BlockKind.RULE, BlockKind.COMMENT) or not source.strip():
+        return ()
+    if block.kind is BlockKind.FRONT_MATTER:
+        return tuple(_fields(source))
+    if block.kind is BlockKind.FENCE:
+        return (_fence(source),)
+    if block.kind is BlockKind.MATH:
+        return (Unit(kind="code", start=0, end=len(source)),)
+    if block.kind is BlockKind.HEADING:
+        return (Unit(kind="heading", start=0, end=len(source)),)
+    return tuple(_Scan(source, lists=block.kind is not BlockKind.PARAGRAPH).units())
+
+
+def shorten(text: str, length: int = _PARENT_LENGTH) -> str:
+    """The text, cut at a word border to about `length` characters and `…`; whole where a negation would be lost."""
+    if len(text) <= length:
+        return text
+    cut = text[:length]
+    cut = cut.rsplit(" ", 1)[0] if " " in cut else cut
+    denies = negation()
+    return text if denies.count(text) > denies.count(cut) else cut.rstrip(" ,;") + "…"
+
+
+class _Scan:
+    """One walk down the lines of prose, lists, quotes, and the tables and fences inside them."""
+
+    def __init__(self, source: str, *, lists: bool) -> None:
+        self._source = source
+        self._lists = lists
+        self._lines = list(_lines(source))
+        # Open list items: indentation of the bullet, and its label once known.
+        self._open: list[tuple[int, str]] = []
+        self._task = ""
+        # The term that definitions below it explain.
+        self._term = ""
+
+    def units(self) -> Iterator[Unit]:
+        at = 0
+        while at < len(self._lines):
+            line = self._lines[at]
+            if not line.text:
+                at += 1
+            elif fence := _FENCE.match(line.text):
+                at, unit = self._code(at, fence.group(1))
+                yield from unit
+            elif self._starts_table(at):
+                at, rows = self._table(at)
+                yield from rows
+            else:
+                at, units = self._paragraph(at)
+                yield from units
+
+    def _paragraph(self, at: int) -> tuple[int, list[Unit]]:
+        first = self._lines[at]
+        start, kind = first.start, self._enter(first)
+        bullet = _BULLET.match(first.text) if kind == "item" else None
+        if bullet is not None:
+            self._task = bullet.group(2) or ""
+            start += bullet.end()
+        elif callout := _CALLOUT.match(first.text):
+            start += callout.end()
+        elif self._lists and (definition := _DEFINITION.match(first.text)):
+            start += definition.end()
+            kind = "item"
+        end_at = at + 1
+        while end_at < len(self._lines) and not self._interrupts(end_at):
+            end_at += 1
+        pieces = self._deliberate_lines(at, end_at, start)
+        parents = self._parents()
+        if kind == "item" and bullet is None and self._term:
+            parents = (*parents, shorten(self._term))
+        units = [
+            Unit(
+                kind=kind if n == 0 else "prose",
+                start=a,
+                end=b,
+                parents=parents,
+                task=self._task,
+            )
+            for n, (a, b) in enumerate(pieces)
+        ]
+        self._label(pieces)
+        self._task = ""
+        if kind == "prose" and pieces:
+            self._term = self._told(pieces[-1])
+        return end_at, units
+
+    def _enter(self, line: _Line) -> UnitKind:
+        """Close the list items that this line is not inside of; open the one that it starts."""
+        bullet = self._lists and _BULLET.match(line.text)
+        while self._open and (line.indent <= self._open[-1][0]):
+            self._open.pop()
+        if not bullet:
+            return "prose"
+        self._open.append((line.indent, ""))
+        return "item"
+
+    def _parents(self) -> tuple[str, ...]:
+        return tuple(label for _, label in self._open[:-1] if label)
+
+    def _label(self, pieces: list[tuple[int, int]]) -> None:
+        """The last paragraph of a list item says what stands below it."""
+        if not self._open or not pieces:
+            return
+        text = self._told(pieces[-1])
+        if len(text) > _PARENT_LENGTH and text.endswith((":", "：")):
+            text = re.split(r"(?<=[.!?。！？])\s*", text)[-1] or text
+            text = text if len(text) <= _PARENT_LENGTH else shorten(text).removesuffix(":") + ":"
+        self._open[-1] = (self._open[-1][0], shorten(text))
+
+    def _told(self, span: tuple[int, int]) -> str:
+        return squeeze(strip_markup(self._source[slice(*span)]).text)
+
+    def _interrupts(self, at: int) -> bool:
+        line = self._lines[at]
+        return (
+            not line.text
+            or _FENCE.match(line.text) is not None
+            or (self._lists and _BULLET.match(line.text) is not None)
+            or (self._lists and _DEFINITION.match(line.text) is not None)
+            or _CALLOUT.match(self._lines[at - 1].text) is not None
+            or self._starts_table(at)
+        )
+
+    def _deliberate_lines(self, at: int, end_at: int, start: int) -> list[tuple[int, int]]:
+        """Spans of a paragraph, parted where its writer, not a line length, ended a line."""
+        lines = self._lines[at:end_at]
+        width = max(len(line.text) for line in lines)
+        free = all(_begins_anew(line.text) for line in lines[1:])
+        spans: list[tuple[int, int]] = []
+        for line, following in pairwise(lines):
+            end = line.start + len(line.text)
+            hard = self._source[end : end + 2] == "  " or line.text.endswith("\\")
+            ended = hard or (
+                free
+                and (
+                    _ENTRY.match(following.text) is not None
+                    or _has_room(line.text, following.text, width)
+                )
+            )
+            if ended and _is_closed(self._source[start:end]):
+                spans.append((start, end))
+                start = following.start
+        spans.append((start, lines[-1].start + len(lines[-1].text)))
+        return [(a, b) for a, b in spans if self._source[a:b].strip()]
+
+    def _code(self, at: int, mark: str) -> tuple[int, list[Unit]]:
+        end_at = at + 1
+        while end_at < len(self._lines) and not self._lines[end_at].text.startswith(mark):
+            end_at += 1
+        if end_at == at + 1:
+            return end_at + 1, []
+        last = self._lines[end_at - 1]
+        span = self._lines[at + 1].start, last.start + len(last.text)
+        return end_at + 1, [Unit(kind="code", start=span[0], end=span[1])]
+
+    def _starts_table(self, at: int) -> bool:
+        if at + 1 >= len(self._lines):
+            return False
+        head, rule = self._lines[at].text, self._lines[at + 1].text
+        return "|" in head and "-" in rule and "|" in rule and bool(_DELIMITERS.match(rule))
+
+    def _table(self, at: int) -> tuple[int, list[Unit]]:
+        heads = split_cells(self._lines[at].text)
+        end_at = at + 2
+        units: list[Unit] = []
+        while end_at < len(self._lines) and "|" in (text := self._lines[end_at].text):
+            start = self._lines[end_at].start
+            pairs = tuple(
+                (heads[n] if n < len(heads) else "", cell)
+                for n, cell in enumerate(split_cells(text))
+                if cell
+            )
+            units.append(Unit(kind="row", start=start, end=start + len(text), cells=pairs))
+            end_at += 1
+        if not units:
+            head = self._lines[at]
+            units = [Unit(kind="heading", start=head.start, end=head.start + len(head.text))]
+        return end_at, units
+
+
+def split_cells(row: str) -> tuple[str, ...]:
+    """The cells of a table row without markup; an escaped bar, or one in a link, parts nothing."""
+    protected = re.sub(r"`[^`\n]*`|\[\[[^\[\]\n]*\]\]", lambda m: m.group().replace("|", "\0"), row)
+    cells = _CELL_BORDER.split(protected.strip())
+    if cells and not cells[0].strip():
+        cells = cells[1:]
+    if cells and not cells[-1].strip():
+        cells = cells[:-1]
+    return tuple(
+        squeeze(strip_markup(cell.replace("\\\0", "|").replace("\0", "|")).text) for cell in cells
+    )
+
+
+def _lines(source: str) -> Iterator[_Line]:
+    at = 0
+    for raw in split_lines(source):
+        mark = _QUOTE.match(raw)
+        body = raw[mark.end() if mark else 0 :]
+        text = body.strip()
+        indent = len(body[: len(body) - len(body.lstrip())].expandtabs(4))
+        yield _Line(at + raw.find(text, mark.end() if mark else 0), text, indent)
+        at += len(raw)
+
+
+def _begins_anew(line: str) -> bool:
+    """Whether a line could begin a sentence: a small letter in just one line shows wrapped prose."""
+    return not line[:1].islower() and line[:1] not in "`[(*_<"
+
+
+def _has_room(line: str, following: str, width: int) -> bool:
+    """Whether the next line's first word would have fitted, so that the writer ended this one."""
+    if line.endswith((",", "、", "，", ";", "-", "(", "–", "—")):
+        return False
+    return len(line) + 1 + min(len(following.split(maxsplit=1)[0]), 20) < width * 0.8
+
+
+def _is_closed(text: str) -> bool:
+    return text.count("[") == text.count("]") and text.count("`") % 2 == 0
+
+
+def _fence(source: str) -> Unit:
+    lines = split_lines(source)
+    opens = bool(lines) and bool(_FENCE.match(lines[0].lstrip(" >")))
+    closes = len(lines) > 1 and bool(_FENCE.match(lines[-1].lstrip(" >")))
+    start = len(lines[0]) if opens else 0
+    end = len(source) - (len(lines[-1]) if opens and closes else 0)
+    if not source[start:end].strip():
+        return Unit(kind="code", start=0, end=len(source))
+    return Unit(kind="code", start=start, end=end)
+
+
+def _telling_fields(text: str) -> str:
+    """Front matter with the lines of silent keys, and its fences, emptied."""
+    kept: list[str] = []
+    telling = False
+    for line in split_lines(text):
+        field = _FIELD.match(line.rstrip())
+        if field:
+            telling = field.group("key").strip().lower() not in _SILENT_KEYS
+        elif line.startswith(("---", "+++", "...")):
+            telling = False
+        kept.append(line if telling else "\n" * line.endswith(("\n", "\r")))
+    return "".join(kept)
+
+
+def _fields(source: str) -> Iterator[Unit]:
+    """A unit for each key with a value of words: `author: Kevin Kelly`."""
+    key, start, end = "", 0, 0
+    values: list[str] = []
+
+    def field() -> Iterator[Unit]:
+        shown = ", ".join(value for raw in values if (value := _plain_value(raw)))
+        if key and shown:
+            yield Unit(kind="field", start=start, end=end, cells=((key, shown),))
+
+    at = 0
+    for line in split_lines(source):
+        stripped = line.rstrip()
+        if match := _FIELD.match(stripped):
+            yield from field()
+            key, start, values = match.group("key"), at, [match.group("value") or ""]
+            end = at + len(stripped)
+        elif key and (item := _FIELD_ITEM.match(stripped)):
+            values.append(item.group("value"))
+            end = at + len(stripped)
+        at += len(line)
+    yield from field()
+
+
+def _plain_value(raw: str) -> str:
+    value = raw.strip().strip("\"'")
+    if value in ("[]", "{}", "null", "~", "|", ">", "|-", ">-"):
+        return ""
+    if value.startswith("[") and value.endswith("]") and not value.startswith("[["):
+        value = ", ".join(part.strip().strip("\"'") for part in value[1:-1].split(","))
+    return squeeze(strip_markup(value).text)

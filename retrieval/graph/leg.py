@@ -1,0 +1,172 @@
+"""The graph's leg: from the names in a question to passages, inside the filter.
+
+It asks the store hop by hop; what a path is worth is decided by the pure walk.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field, replace
+
+from recalld.records import PassageId, RecallFilter
+from recalld.store.connection import Connection
+from recalld.store.graph import (
+    HUB,
+    Edge,
+    Thing,
+    Within,
+    degrees,
+    link_edges,
+    mention_edges,
+    namesakes,
+    passages_of_things,
+    relation_edges,
+    thing_names,
+    things_named,
+)
+from recalld.store.searching import allowed_passages, document_frequencies
+from retrieval.evidence import is_rare
+from retrieval.graph.names import NameSpan, name_spans, names_in
+from retrieval.graph.paths import DEFAULT_HOPS, Reached, begin, joined, likeliest, step
+from retrieval.query import Query
+from retrieval.text.words import tokens
+
+# Passages that the leg brings up.
+MOST_PASSAGES = 50
+# Of what a walk came to, the best are looked into for passages, and fewer are gone on from.
+_LOOKED_INTO = 40
+_GONE_ON_FROM = 20
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphFound:
+    """The passages that the graph brings up, best first, each with the thing it is about."""
+
+    reached: dict[PassageId, Reached] = field(default_factory=dict)
+    # False when the leg could not run.
+    ran: bool = True
+
+    @property
+    def strongest(self) -> float:
+        """The best score, 0 when there is none."""
+        return max((one.worth for one in self.reached.values()), default=0.0)
+
+
+def graph_leg(connection: Connection, query: Query, limits: RecallFilter) -> GraphFound:
+    """Walks from the names in a query; what carries the very name is left to the other legs."""
+    spans = name_spans(query.text)
+    if not spans:
+        return GraphFound()
+    places = places_within(connection, limits)
+    named = things_named(connection, {span.key for span in spans}, places)
+    if not named:
+        return GraphFound()
+    names = names_in(
+        spans, named, is_rare=_RareWords(connection, spans, named), language=query.language
+    )
+    reached = walk(connection, begin(named, names), places, hops=DEFAULT_HOPS)
+    return GraphFound(reached=_passages(connection, reached.values(), limits, places))
+
+
+def places_within(connection: Connection, limits: RecallFilter) -> Within:
+    """What a walk may pass through: the filter's places, whatever kind of fact stands there."""
+    anything = replace(
+        limits,
+        kinds=("fact", "passage"),
+        categories=(),
+        scopes=(),
+        since=None,
+        until=None,
+        as_of=None,
+    )
+    return Within(
+        allowed=allowed_passages(connection, anything), superseded=limits.as_of is not None
+    )
+
+
+def walk(
+    connection: Connection, start: dict[Thing, Reached], within: Within, *, hops: int
+) -> dict[Thing, Reached]:
+    """Everything reached in `hops` steps, the start included."""
+    reached = _with_namesakes(connection, start, within)
+    frontier = reached
+    for _ in range(hops):
+        if not frontier:
+            break
+        onwards = sorted(frontier.values(), key=lambda one: (-one.score, one.thing))
+        edges = edges_of(connection, [one.thing for one in onwards[:_GONE_ON_FROM]], within)
+        targets = likeliest(reached, edges)
+        new = step(reached, edges, thing_names(connection, targets), degrees(connection, targets))
+        frontier = {
+            thing: one
+            for thing, one in _with_namesakes(connection, new, within).items()
+            if thing not in reached
+        }
+        reached = {**reached, **frontier}
+    return reached
+
+
+def edges_of(connection: Connection, things: Collection[Thing], within: Within) -> list[Edge]:
+    """The steps that lead on from these things; what is named everywhere leads on by relations alone."""
+    known = degrees(connection, things)
+    telling = [thing for thing in things if known.get(thing, 0) <= HUB]
+    return [
+        *relation_edges(connection, things, within),
+        *mention_edges(connection, telling, within),
+        *link_edges(connection, telling, within),
+    ]
+
+
+def _with_namesakes(
+    connection: Connection, reached: dict[Thing, Reached], within: Within
+) -> dict[Thing, Reached]:
+    """With the notes of these entities, and the entities of these notes."""
+    found = reached
+    # Twice: an alias leads to its note, and the note's title to the entity that facts name.
+    for _ in range(2):
+        same = namesakes(connection, found, within)
+        others = {other for _, other in same} - found.keys()
+        if not others:
+            break
+        found = joined(found, same, thing_names(connection, others))
+    return found
+
+
+def _passages(
+    connection: Connection, reached: Collection[Reached], limits: RecallFilter, places: Within
+) -> dict[PassageId, Reached]:
+    """The best passages of what was reached, each by its best way."""
+    apart = [one for one in reached if one.hops or one.by_other_name]
+    apart.sort(key=lambda one: (-one.worth, one.thing))
+    by_thing = {one.thing: one for one in apart[:_LOOKED_INTO]}
+    if not by_thing:
+        return {}
+    ends = replace(places, allowed=allowed_passages(connection, limits))
+    direct = {one.thing for one in reached if not one.hops and not one.by_other_name}
+    found = passages_of_things(connection, [*direct, *by_thing], ends)
+    named = {passage_id for thing, passage_id in found if thing in direct}
+    best: dict[PassageId, Reached] = {}
+    for thing, passage_id in found:
+        if passage_id in named:
+            continue
+        known = best.get(passage_id)
+        if known is None or by_thing[thing].worth > known.worth:
+            best[passage_id] = by_thing[thing]
+    ordered = sorted(best.items(), key=lambda one: (-one[1].worth, -one[0]))
+    return dict(ordered[:MOST_PASSAGES])
+
+
+class _RareWords:
+    """Whether a word is rare here, counted once for all the words of a query that are names."""
+
+    def __init__(
+        self, connection: Connection, spans: Collection[NameSpan], named: Collection[str]
+    ) -> None:
+        words = {span.key for span in spans if span.is_single_word and span.key in named}
+        self._tokens = {word: tokens(word)[:1] for word in words}
+        wanted = [token for found in self._tokens.values() for token in found]
+        self._counts, self._documents = document_frequencies(connection, wanted)
+
+    def __call__(self, word: str) -> bool:
+        found = self._tokens.get(word, [])
+        return bool(found) and is_rare(self._counts[found[0]], self._documents)

@@ -1,0 +1,217 @@
+import time
+import tomllib
+from collections import Counter
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.agreement.relation import Claim, compare, which_is_newer
+from recalld.records import DateInterval
+
+HALVES = tomllib.loads((Path(__file__).parent / "agreement_cases.toml").read_text("utf-8"))
+PAIRS = [
+    (half, kind, older, newer)
+    for half, languages in HALVES.items()
+    for kinds in languages.values()
+    for kind, pairs in kinds.items()
+    for older, newer in pairs
+]
+TEXTS = sorted({text for _, _, *pair in PAIRS for text in pair})
+LEAST_RIGHT = 0.75
+
+
+def kind_of(older, newer, **fields):
+    return compare(Claim(text=older, **fields), Claim(text=newer, **fields)).kind
+
+
+def is_right(kind, verdict):
+    return verdict == kind or (kind == "paraphrase" and verdict in ("duplicate", "undecided"))
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_labelled_pairs(half, capsys):
+    rows, right = Counter(), Counter()
+    merged = []
+    for where, kind, older, newer in PAIRS:
+        if where == half:
+            verdict = kind_of(older, newer)
+            rows[kind] += 1
+            right[kind] += is_right(kind, verdict)
+            if verdict == "duplicate" and kind not in ("duplicate", "paraphrase"):
+                merged.append((older, newer))
+    with capsys.disabled():
+        table = ", ".join(f"{kind} {right[kind]}/{rows[kind]}" for kind in rows)
+        print(  # noqa: T201 - the figures are what this test is for
+            f"\n{half}: {right.total()}/{rows.total()} right ({table}), {len(merged)} wrong merges"
+        )
+    assert merged == []
+    assert right.total() >= LEAST_RIGHT * rows.total()
+
+
+def test_labelled_set_is_large_and_in_three_languages():
+    assert len(PAIRS) >= 140
+    assert all(set(languages) == {"en", "nl", "zh"} for languages in HALVES.values())
+
+
+def test_no_two_labelled_texts_merge_but_the_duplicates():
+    """Every text against every other: look-alikes that nobody thought of."""
+    allowed = {frozenset(pair) for _, kind, *pair in PAIRS if kind in ("duplicate", "paraphrase")}
+    for at, one in enumerate(TEXTS):
+        for other in TEXTS[at + 1 :]:
+            if kind_of(one, other) == "duplicate":
+                assert frozenset((one, other)) in allowed, (one, other)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Use rm -rf /.", "Use rm -rf ."),
+        ("Python 3.1 is used.", "Python 3.10 is used."),
+        ("It is open?", "It is open."),
+        ("Ana likes Turkey.", "Ana likes turkey."),
+        ("Call us.", "Call US."),
+        ("The temperature is -5 °C.", "The temperature is 5 °C."),
+        ("Ana paid 2.500 euro.", "Ana paid 2.5 euro."),
+        ("C++ is used.", "C is used."),
+        ("C++ is used.", "C# is used."),
+        ("x > 5", "x < 5"),
+        ("Delete *.py", "Delete .py"),
+        ("Meet in 10 m.", "Meet in 10 min."),
+        ("The meeting is at 3:00.", "The meeting is at 15:00."),
+        ("Ana manages Bo.", "Bo manages Ana."),
+        ("Ana may go.", "Ana will go."),
+        ("Only Ana has the key.", "Ana has the key."),
+        ("The link has 1 Gb/s.", "The link has 1 GB/s."),
+        ("The drive has 1 TB.", "The drive has 1000 GB."),
+        ("12/10/2026", "10/12/2026"),
+        ("Jan de Wit lives in Gent.", "Jan de Boer lives in Gent."),
+        ("", "."),
+        ("他来。", "他不来。"),
+    ],
+)
+def test_look_alikes_never_merge(one, other):
+    assert kind_of(one, other) != "duplicate"
+
+
+def test_difference_in_what_is_talked_about_is_no_contradiction():
+    for one, other in [
+        ("alpha has 64 GB", "beta has 32 GB"),
+        ("Jan de Wit lives in Gent.", "Jan de Boer lives in Gent."),
+        ("Ana's sister lives in Gent.", "Ana's brother lives in Gent."),
+        ("Ana likes tea.", "Ana moved to Lisbon."),
+        ("Northwind was founded in 1990.", "Northwind was replaced by Fabrikam."),
+    ]:
+        assert kind_of(one, other) != "contradicts", (one, other)
+
+
+def test_entities_tell_where_a_lower_case_subject_ends():
+    older = Claim(text="billing service listens on 80", entities=("billing service",))
+    newer = Claim(text="billing api listens on 80", entities=("billing api",))
+    assert compare(older, newer).kind == "independent"
+
+
+def test_same_words_that_lean_on_other_headings_are_not_merged():
+    older = Claim(text="Port is 5432.", heading_path=("alpha",))
+    newer = Claim(text="Port is 5432.", heading_path=("beta",))
+    assert compare(older, newer).kind == "undecided"
+    older = Claim(text="It runs on db1.", heading_path=("alpha",))
+    newer = Claim(text="It runs on db2.", heading_path=("beta",))
+    assert compare(older, newer).kind == "independent"
+
+
+def test_same_words_that_stand_alone_are_one_fact_under_any_heading():
+    older = Claim(text="The Wi-Fi code is blue-fish.", heading_path=("Home",))
+    newer = Claim(text="The Wi-Fi code is blue-fish.", heading_path=("Diary",))
+    assert compare(older, newer).kind == "duplicate"
+
+
+def test_same_words_of_other_days_are_two_events():
+    claims = [
+        Claim(text="Ana ran a marathon.", happened=DateInterval(first=day, last=day))
+        for day in (date(2025, 5, 1), date(2026, 5, 1))
+    ]
+    assert compare(*claims).kind == "independent"
+
+
+def test_the_longer_claim_says_more():
+    short, long = Claim(text="Ana lives in Ghent."), Claim(text="Ana lives in Ghent with two cats.")
+    assert compare(short, long).reason == "newer_says_more"
+    assert compare(long, short).reason == "older_says_more"
+
+
+CLAIMS = st.builds(
+    Claim,
+    text=st.sampled_from(TEXTS) | st.text(max_size=40),
+    heading_path=st.sampled_from([(), ("alpha",), ("beta",)]),
+    happened=st.none() | st.dates().map(lambda day: DateInterval(first=day, last=day)),
+)
+
+
+@given(CLAIMS, CLAIMS)
+def test_kind_is_the_same_either_way_round(one, other):
+    there, back = compare(one, other), compare(other, one)
+    assert there.kind == back.kind
+    assert 0 <= there.confidence <= 1
+
+
+@given(st.sampled_from(TEXTS))
+def test_text_is_a_duplicate_of_itself(text):
+    assert kind_of(text, text) == "duplicate"
+
+
+@given(st.sampled_from([text for text in TEXTS if any(map(str.isdigit, text))]), st.data())
+def test_changed_digit_is_never_a_duplicate(text, data):
+    at = data.draw(st.sampled_from([n for n, char in enumerate(text) if char.isdigit()]))
+    other = data.draw(st.sampled_from([d for d in "0123456789" if d != text[at]]))
+    assert kind_of(text, text[:at] + other + text[at + 1 :]) != "duplicate"
+
+
+@given(st.sampled_from(TEXTS), st.sampled_from(["not", "niet", "不"]), st.data())
+def test_added_denial_is_never_a_duplicate(text, denial, data):
+    places = [n for n, char in enumerate(text) if char == " " or not char.isascii()]
+    at = data.draw(st.sampled_from([*places, len(text) - 1]))
+    assert kind_of(text, f"{text[:at]} {denial} {text[at:]}") != "duplicate"
+
+
+def on(day):
+    return DateInterval(first=day, last=day)
+
+
+DAY = date(2026, 5, 1)
+NEXT = DAY + timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer", "sign"),
+    [
+        ({}, {}, None),
+        ({"stated": DAY}, {}, None),
+        ({"happened": on(DAY)}, {"stated": NEXT}, None),
+        ({"stated": DAY}, {"stated": NEXT}, 1),
+        ({"stated": NEXT}, {"stated": DAY}, -1),
+        ({"stated": DAY}, {"stated": DAY}, 0),
+        ({"stated": NEXT, "happened": on(DAY)}, {"stated": DAY, "happened": on(NEXT)}, 1),
+        ({"stated": DAY, "happened": on(DAY)}, {"stated": NEXT, "happened": on(DAY)}, 1),
+    ],
+)
+def test_what_happened_decides_before_what_was_stated(older, newer, sign):
+    assert which_is_newer(Claim(text="a", **older), Claim(text="b", **newer)) == sign
+
+
+@pytest.mark.slow
+def test_comparing_takes_less_than_a_third_of_a_millisecond():
+    texts = [f"The server in rack {n} runs on db{n} in the big data centre." for n in range(60)]
+    compare(Claim(text=texts[0]), Claim(text=texts[1]))
+    # A new claim is compared with each of its candidates, so it is taken apart once for all of them.
+    took = []
+    for run in range(3):
+        claims = [Claim(text=f"{text} {run}") for text in texts]
+        start = time.process_time()
+        for one in claims[:12]:
+            for other in claims[12:]:
+                compare(one, other)
+        took.append((time.process_time() - start) / (12 * 48))
+    assert min(took) < 0.0003

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.markdown.markup import split_lines, squeeze, strip_markup, visible_text
+
+
+@pytest.mark.parametrize(
+    ("source", "plain"),
+    [
+        ("**Bold**, *it* and _x_ in snake_case", "Bold, it and x in snake_case"),
+        ("***both*** and **b**old", "both and bold"),
+        ("keep `co*d*e` as it is", "keep `co*d*e` as it is"),
+        ("[a label](http://x_y_z) and [**b**](u)", "a label and b"),
+        ('[a](u "title") [r][1] [no link] [x]', "a r [no link] [x]"),
+        (
+            "[[Target]] [[T|alias]] [[B#^block]] [[#Head]] ![[img.png]]",
+            "Target alias B Head img.png",
+        ),
+        ("![alt text](x.png)", "alt text"),
+        ("<https://x.y> a<br>b <b>c</b>", "https://x.y a b c"),
+        ("fish &amp; chips", "fish & chips"),
+        (r"\*no\* 2 * 3", "*no* 2 * 3"),
+        ("a < b and c > d", "a < b and c > d"),
+        ("end[^1] ^abc1", "end"),
+        ("~~old~~ ==new==, a == b", "old new, a == b"),
+        ("## Head ##", "Head"),
+        ("Head {#anchor}", "Head"),
+        ("> quoted\n> twice", "quoted twice"),
+        ("这是**重点**内容\n下一行", "这是重点内容下一行"),
+    ],
+)
+def test_markup_goes_and_words_stay(source, plain):
+    assert squeeze(strip_markup(source).text) == plain
+
+
+def test_every_kept_character_knows_its_source():
+    source = "A **b** [[x|alias]] [l](u) `c` end"
+    plain = strip_markup(source, offset=10)
+    assert all(source[plain.source(n) - 10] == letter for n, letter in enumerate(plain.text))
+
+
+@given(st.text(max_size=80) | st.text(alphabet="*_`[]()<>&;#|\\ab \n!~=^{}", max_size=80))
+def test_any_text_is_survived(text):
+    plain = strip_markup(text)
+    places = [plain.source(n) for n in range(len(plain.text))]
+    assert places == sorted(places) or "&" in text or "[[" in text
+    assert all(0 <= place <= len(text) for place in places)
+
+
+@given(st.text(max_size=80) | st.text(alphabet="<>/abscript!- \n\r'\"=", max_size=80))
+def test_visible_text_keeps_the_lines(text):
+    assert len(split_lines(visible_text(text))) <= len(split_lines(text))
+
+
+def test_visible_text_hides_scripts_and_comments():
+    html = "<style>\np{}\n</style>\n<p title='no'><img alt='T'>shown<!-- not --></p>\n<script>x()"
+    shown = visible_text(html)
+    assert shown.split() == ["T", "shown"]
+    assert shown.count("\n") == html.count("\n")
+
+
+@given(st.text(alphabet="a\r\n\u2028\x0b", max_size=30))
+def test_lines_rebuild_the_text(text):
+    assert "".join(split_lines(text)) == text

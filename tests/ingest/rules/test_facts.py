@@ -1,0 +1,242 @@
+from __future__ import annotations
+
+from datetime import date
+
+import pytest
+
+from ingest.rules.facts import (
+    NoteContext,
+    content_words,
+    find_facts,
+    split_compound,
+    states_something,
+)
+from ingest.rules.passages import split_block
+from recalld.records import Block, BlockKind, Category, ExtractedFact, Lines
+
+CONTEXT = NoteContext(note_date=date(2026, 3, 10), names=frozenset({"Postgres", "Nomad"}))
+
+
+def facts(
+    text: str, kind: BlockKind = BlockKind.PARAGRAPH, *, lead_in: str = ""
+) -> list[ExtractedFact]:
+    block = Block(kind=kind, lines=Lines(first=1, last=1), raw=text, text=text)
+    return [
+        fact
+        for passage in split_block(block)
+        for draft in passage.statements
+        for fact in find_facts(draft, CONTEXT, lead_in=lead_in)
+    ]
+
+
+def texts(text: str, kind: BlockKind = BlockKind.PARAGRAPH) -> list[str]:
+    return [fact.text for fact in facts(text, kind)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Which port does the server use?",
+        "服务器用哪个端口？",
+        "これは本ですか。",
+        "How do I restart it",
+        "TODO: write the section on backups.",
+        "Set the following environment variables:",
+        "请设置以下变量：",
+        "Hi there, thanks!",
+        "Sure!",
+        "`Math.random()`",
+        "https://example.org/a/b",
+        "See the manual for more details.",
+        "Here is what that looks like in practice.",
+        "[Create An Index Without Locking](a.md)",
+        "[[Some other note]]",
+        "{{title}} {{date}}",
+        "Lorem ipsum.",
+    ],
+)
+def test_what_states_nothing_is_no_fact(text):
+    assert texts(text + "\n") == []
+
+
+def test_a_sentence_is_a_fact_as_written():
+    assert texts("The backup of the laptop runs every **Sunday** night.\n") == [
+        "The backup of the laptop runs every Sunday night."
+    ]
+
+
+def test_open_tasks_are_no_facts_and_closed_ones_keep_their_mark():
+    text = "- [x] pay rent\n- [ ] call Bo about the boat\n- [-] cancelled the gym\n- [/] paint the fence\n"
+    assert texts(text, BlockKind.LIST_ITEM) == ["[x] pay rent", "[-] cancelled the gym"]
+
+
+def test_a_time_is_no_category():
+    (fact,) = facts("- 12:30 meeting with Bo\n", BlockKind.LIST_ITEM)
+    assert fact.text == "12:30 meeting with Bo"
+    assert fact.happened is None
+
+
+def test_a_question_beside_a_statement_is_left_out():
+    assert texts("Which port? The server listens on port 5432.\n") == [
+        "The server listens on port 5432."
+    ]
+
+
+def test_a_scrap_stays_with_its_statement():
+    assert texts("Great! The server listens on port 5432.\n") == [
+        "Great! The server listens on port 5432."
+    ]
+
+
+def test_table_cells_are_told_by_row_and_column():
+    found = facts(
+        "| host | port | note |\n|---|---|---|\n| db1 | 5432 | |\n| db2 | ? | x |\n",
+        BlockKind.TABLE,
+    )
+    assert [fact.text for fact in found] == ["db1 – port: 5432", "db2 – note: x"]
+    assert found[0].relations[0].predicate == "port"
+    assert not found[0].stands_alone
+
+
+def test_a_semicolon_parts_only_whole_sentences():
+    assert split_compound("The disk is full; the backup was stopped.") == (
+        "The disk is full",
+        "the backup was stopped.",
+    )
+    assert split_compound("We need bread; cheese; wine.") == ("We need bread; cheese; wine.",)
+    assert split_compound("Run `a; b` first.") == ("Run `a; b` first.",)
+    assert split_compound("服务器在地下室；备份每周运行一次。") == (
+        "服务器在地下室",
+        "备份每周运行一次。",
+    )
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Copper conducts electricity better than iron.",
+        "Vim also supports relative line numbers.",
+        "De maan is ongeveer even oud als de aarde.",
+        "Kupfer leitet Strom besser als Eisen.",
+        "地球绕着太阳转动一年一次。",
+        "React はブラウザで JSX を表示します。",
+    ],
+)
+def test_whole_sentences_stand_alone(text):
+    (fact,) = facts(text + "\n")
+    assert fact.stands_alone
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The port is 5432.",
+        "This allows two users at once.",
+        "You can do it with the restart command below.",
+        "To avoid that, we restart the server.",
+        "We want to break it up into parts.",
+        "Het werkt alleen met de nieuwe sleutel.",
+        "这个函数返回一个新的列表。",
+        "Clone A Repo Locally From Disk",
+        "ram of 64 GB",
+    ],
+)
+def test_what_needs_its_note_does_not_stand_alone(text):
+    assert [fact.stands_alone for fact in facts(text + "\n")] == [False]
+
+
+def test_a_list_item_under_a_lead_in_does_not_stand_alone():
+    item = "- Copper conducts electricity better than iron.\n"
+    assert facts(item, BlockKind.LIST_ITEM)[0].stands_alone
+    assert not facts(item, BlockKind.LIST_ITEM, lead_in="Of metals:")[0].stands_alone
+
+
+@pytest.mark.parametrize(
+    ("lead_in", "item"),
+    [
+        ("Do not do any of these:", "delete the main database"),
+        ("Never share the token with:", "interns"),
+        ("If the disk is full:", "Delete the old logs."),
+        ("We used to run:", "Redis on host alpha"),
+        ("Doe dit nooit:", "de ketel zelf openen"),
+        ("不要这样做：", "直接安装最新版本。"),
+        ("Diese Dienste laufen nicht mehr:", "Postgres auf Host alpha"),
+    ],
+)
+def test_what_a_lead_in_turns_is_never_told_without_it(lead_in, item):
+    (fact,) = facts(f"- {item}\n", BlockKind.LIST_ITEM, lead_in=lead_in)
+    assert fact.text == f"{lead_in} {item}"
+    assert not fact.relations
+    assert not fact.stands_alone
+
+
+def test_a_table_below_a_denying_lead_in_says_so_in_each_cell():
+    found = facts(
+        "| host | port |\n|---|---|\n| db1 | 5432 |\n",
+        BlockKind.TABLE,
+        lead_in="These are not open:",
+    )
+    assert [fact.text for fact in found] == ["These are not open: db1 – port: 5432"]
+
+
+def test_a_plain_lead_in_stays_beside_its_facts():
+    (fact,) = facts("- old bread in a bag\n", BlockKind.LIST_ITEM, lead_in="We keep:")
+    assert fact.text == "old bread in a bag"
+
+
+def test_a_long_parent_is_cut_visibly_and_keeps_what_it_denies():
+    long = "The following steps of the yearly migration of our servers to the new rack in Utrecht"
+    cut, whole = (
+        facts(f"- {long}{end}\n  - disk is copied\n", BlockKind.LIST_ITEM)[-1].text
+        for end in (" are listed here for all", " are no good, and must never be done")
+    )
+    assert cut.endswith("… › disk is copied")
+    assert len(cut) < len(long) + 20
+    assert "must never be done › disk is copied" in whole
+
+
+def test_an_item_with_parents_stands_alone():
+    found = facts("- Servers\n  - alpha\n    - ram 64 GB\n", BlockKind.LIST_ITEM)
+    assert found[-1].text == "Servers › alpha › ram 64 GB"
+    assert found[-1].stands_alone
+
+
+def test_a_fact_knows_what_its_sentence_says():
+    (fact,) = facts("On 2 March the import into Postgres failed.\n")
+    assert fact.category is Category.ERROR
+    assert fact.confidence == 0.8
+    assert fact.happened is not None
+    assert fact.happened.first == date(2026, 3, 2)
+    assert [entity.name for entity in fact.entities] == ["Postgres"]
+    (plain,) = facts("Copper conducts electricity better than iron.\n")
+    assert plain.confidence == 0.5
+    assert plain.category is None
+
+
+def test_a_link_at_the_edge_of_a_sentence_is_its_own():
+    first, second = facts(
+        "The old house stood on the hill. [[Bo Lee|Bo]] bought the house on the corner.\n"
+    )
+    assert first.entities == ()
+    assert [entity.name for entity in second.entities] == ["Bo Lee"]
+
+
+def test_code_and_headings_state_nothing():
+    assert facts("```\nThe server listens on port 5432.\n```\n", BlockKind.FENCE) == []
+    assert facts("# The server listens on port 5432.\n", BlockKind.HEADING) == []
+
+
+def test_fields_of_the_front_matter_are_facts():
+    assert texts(
+        "---\nrating: 8\nauthor: '[[Bo Lee]]'\nmade: '{{date}}'\n---\n", BlockKind.FRONT_MATTER
+    ) == [
+        "rating: 8",
+        "author: Bo Lee",
+    ]
+
+
+def test_content_is_counted_in_every_script():
+    assert content_words("the of and") == 0
+    assert content_words("今天很好") == 2
+    assert content_words("port 5432") == 2
+    assert not states_something("是的。")

@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import time
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.rules.sentences import count_cjk, split_sentences, trim, weight
+
+
+def told(text: str) -> list[str]:
+    return [text[a:b] for a, b in split_sentences(text)]
+
+
+@pytest.mark.parametrize(
+    "sentences",
+    [
+        ["I like e.g. cats.", "Dr. Smith lives in St. Louis.", "Version 1.2.3 is out."],
+        [
+            "Dit is o.a. goed.",
+            "Op 3 jan. 2024 ging het mis, bijv. met de fiets.",
+            "Het kost 3.5 euro.",
+        ],
+        ["M. Dupont est là.", "Il part à 8 h."],
+        ["Das ist z.B. gut.", "Am 3. März kam er.", "Er ging."],
+        ["今天很好。", "我们走吧！", "真的吗？"],
+        ["それは「嘘だ。」と言った。", "はい。"],
+        ["안녕하세요.", "저는 존입니다."],
+        ["यह अच्छा है।", "वह घर गया।"],
+        ["مرحبا.", "كيف حالك؟", "أنا بخير."],
+        ["Use `a. b. C d` now.", "Then stop."],
+        ["John F. Kennedy spoke.", "We listened."],
+        ["Wait... what?", "Really."],
+        ["He said no.", "Then he left in No. 5."],
+    ],
+)
+def test_sentences_end_where_a_reader_says(sentences):
+    joint = "" if count_cjk(sentences[0]) and "." not in sentences[0] else " "
+    assert told(joint.join(sentences)) == sentences
+
+
+def test_a_line_end_counts_as_a_space():
+    assert told("One line\nand more. Two\nlines.") == ["One line\nand more.", "Two\nlines."]
+
+
+def test_a_very_long_paragraph_is_split_as_a_short_one():
+    sentence = "The server of Mr. Smith was down for an hour. "
+    assert told(sentence * 1000) == [sentence.strip()] * 1000
+    assert told("a" * 20_000) != []
+
+
+def test_long_thai_is_parted_at_its_spaces():
+    text = "สวัสดีครับ ผมชื่อจอห์น " * 20
+    parts = told(text)
+    assert len(parts) > 2
+    assert " ".join(parts) == text.strip()
+
+
+def test_cjk_weighs_more():
+    assert weight("abcde") == 5
+    assert weight("今天很好") == 10
+
+
+@given(st.text(max_size=200) | st.text(alphabet="aB.。!?「」 \n`1e.g", max_size=200))
+def test_every_visible_character_is_in_one_sentence(text):
+    spans = split_sentences(text)
+    assert "".join("".join(text[a:b].split()) for a, b in spans) == "".join(text.split())
+    assert all(span == trim(text, span) for span in spans)
+    assert all(one[1] <= other[0] for one, other in pairwise(spans))
+
+
+@pytest.mark.parametrize("run", ["1", "数据库", "_a", "QUJD", "a."])
+def test_a_run_without_spaces_takes_time_by_its_length(run):
+    began = time.perf_counter()
+    split_sentences(run * (200_000 // len(run)))
+    # By the square of the length it was a quarter of a minute.
+    assert time.perf_counter() - began < 3

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import pytest
+
+from ingest.rules.units import find_units, searchable_source, shorten, split_cells
+from recalld.records import Block, BlockKind, Lines
+
+
+def units(kind: BlockKind, text: str):
+    block = Block(kind=kind, lines=Lines(first=1, last=1), raw=text, text=text)
+    source = searchable_source(block)
+    return [(u.kind, source[u.start : u.end], u.parents) for u in find_units(block, source)]
+
+
+@pytest.mark.parametrize(
+    ("row", "cells"),
+    [
+        ("| a | b |", ("a", "b")),
+        ("a | b", ("a", "b")),
+        (r"| x \| y | [[t\|alias]] |", ("x | y", "alias")),
+        ("| `p|q` | |", ("`p|q`", "")),
+    ],
+)
+def test_cells_are_parted_by_bars_that_part(row, cells):
+    assert split_cells(row) == cells
+
+
+def test_wrapped_prose_is_one_unit_and_deliberate_lines_are_several():
+    wrapped = "This sentence is so long that it was wrapped by\nits writer at the column.\n"
+    assert [u[0] for u in units(BlockKind.PARAGRAPH, wrapped)] == ["prose"]
+    log = "09:00 Started the long import of last week\n10:30 Lunch\n11:00 Import was done\n"
+    assert [u[1] for u in units(BlockKind.PARAGRAPH, log)] == [
+        line for line in log.split("\n") if line
+    ]
+
+
+def test_a_line_inside_a_link_is_not_an_end():
+    text = "In [Dynamically Add\nProps To A Child Component Of A Long Parent](x.md), I showed it.\n"
+    assert len(units(BlockKind.PARAGRAPH, text)) == 1
+
+
+def test_code_and_tables_inside_a_list_are_units_of_their_own():
+    text = "- Item:\n  ```sh\n  echo\n  ```\n\n  | a | b |\n  |---|---|\n  | 1 | 2 |\n"
+    assert [u[0] for u in units(BlockKind.LIST_ITEM, text)] == ["item", "code", "row"]
+
+
+def test_a_quote_keeps_its_paragraphs_apart():
+    text = "> [!tip] Title\n> One two three.\n>\n> - item\n"
+    assert [u[1].strip() for u in units(BlockKind.CALLOUT, text)] == [
+        "Title",
+        "One two three.",
+        "item",
+    ]
+
+
+def test_a_definition_belongs_to_its_term():
+    text = "Apple\n: A fruit of the tree\n: A maker of phones\n"
+    assert units(BlockKind.DEFINITION, text)[1:] == [
+        ("item", "A fruit of the tree", ("Apple",)),
+        ("item", "A maker of phones", ("Apple",)),
+    ]
+
+
+def test_an_item_after_a_nested_list_has_no_parent_of_it():
+    text = "- a\n  - b\n    - c\n  - d\n"
+    assert [u[2] for u in units(BlockKind.LIST_ITEM, text)] == [(), ("a",), ("a", "b"), ("a",)]
+
+
+def test_indented_code_needs_no_fence():
+    assert units(BlockKind.FENCE, "    x = 1\n    y = 2\n") == [
+        ("code", "    x = 1\n    y = 2\n", ())
+    ]
+
+
+def test_shortening_cuts_at_a_word():
+    assert shorten("one two three", 9) == "one two…"
+    assert shorten("x" * 100, 80) == "x" * 80 + "…"

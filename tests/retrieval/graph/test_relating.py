@@ -1,0 +1,69 @@
+"""What `related` draws round an entity, a fact and a note."""
+
+from __future__ import annotations
+
+import pytest
+
+from recalld.errors import InvalidParams, NotFound
+from retrieval.graph.relating import related
+from tests.ingest.keeping import Vault
+
+
+@pytest.fixture
+def vault(tmp_path):
+    with Vault(tmp_path) as running:
+        running.write("a.md", "The [[deploy pipeline]] runs on [[Vercel]].\n")
+        running.write("b.md", "Yesterday [[Vercel]] triggers the [[GitHub webhook]].\n")
+        running.write("Vercel.md", "A company of the web.\n")
+        running.look()
+        yield running
+
+
+def drawn(vault: Vault, *, anchor=None, entity=None, hops=1, limit=20):
+    result = related(vault.database, anchor=anchor, entity=entity, hops=hops, limit=limit)
+    names = {node["id"]: (node["kind"], node["name"]) for node in result["nodes"]}
+    links = {(link["from"], link["type"], link["to"]): link["because"] for link in result["links"]}
+    return names, links
+
+
+def test_an_entity_has_its_relations_facts_and_note(vault):
+    names, links = drawn(vault, entity="VERCEL")
+    assert names["entity:vercel"] == ("entity", "Vercel")
+    assert ("note", "Vercel") in names.values()
+    fact = links["entity:deploy pipeline", "runs_on", "entity:vercel"]
+    assert names[fact] == ("fact", "The deploy pipeline runs on Vercel.")
+    assert links["entity:vercel", "mentioned_in", fact] == fact
+
+
+def test_hops_widen_it_and_a_limit_narrows_it(vault):
+    near, _ = drawn(vault, entity="deploy pipeline")
+    far, _ = drawn(vault, entity="deploy pipeline", hops=2)
+    assert "entity:github webhook" not in near
+    assert "entity:github webhook" in far
+    for limit in (1, 2, 3):
+        assert 1 <= len(drawn(vault, entity="vercel", hops=3, limit=limit)[0]) <= limit
+
+
+def test_a_fact_and_a_note_are_starts_too(vault):
+    uid = vault.rows("SELECT uid FROM fact WHERE text LIKE '%runs on%'")[0][0]
+    names, links = drawn(vault, anchor=f"fact:{uid[:8]}")
+    assert (f"fact:{uid[:8]}", "names", "entity:vercel") in links
+    assert names["entity:deploy pipeline"][0] == "entity"
+    note = vault.rows("SELECT uid FROM note WHERE path = 'a.md'")[0][0]
+    _, links = drawn(vault, anchor=f"note:{note[:8]}")
+    assert any(
+        kind == "links_to" and why == f"note:{note[:8]}" for (_, kind, _), why in links.items()
+    )
+
+
+def test_every_link_joins_two_nodes_that_are_shown(vault):
+    for limit in range(1, 12):
+        names, links = drawn(vault, entity="vercel", hops=3, limit=limit)
+        assert all(one in names and other in names for one, _, other in links)
+
+
+def test_what_nothing_names_is_not_found(vault):
+    with pytest.raises(NotFound):
+        drawn(vault, entity="Nobody")
+    with pytest.raises(InvalidParams):
+        drawn(vault, anchor="no anchor")
