@@ -20,15 +20,9 @@ import structlog
 
 from daemon.lock import InstanceLock
 from daemon.notify import Notifier, inherited_socket
-from daemon.render import (
-    Span,
-    failures,
-    json_text,
-    nothing_found,
-    printable,
-    recall_lines,
-    status_phrase,
-)
+from daemon.render.hits import nothing_found, recall_lines
+from daemon.render.lines import Span, json_text, printable
+from daemon.render.status import failures, status_phrase
 from daemon.signals import SignalInbox
 from daemon.terminal import Screen
 from recalld.errors import RecalldError

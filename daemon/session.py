@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from daemon.render import Line, Span, json_text, printable
+from daemon.render.lines import Line, Span, json_text, printable
 from daemon.terminal import Screen
 from recalld.client import Client
 from recalld.errors import AlreadyRunning, NotRunning, RecalldError, SettingsError

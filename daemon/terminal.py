@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from daemon.render import Line, Style, printable
+from daemon.render.lines import Line, Style, printable
 
 if TYPE_CHECKING:
     from rich.console import Console

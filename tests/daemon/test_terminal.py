@@ -10,7 +10,7 @@ import tty
 
 import pytest
 
-from daemon.render import Span
+from daemon.render.lines import Span
 from daemon.terminal import Screen
 
 LINES = [(Span("[bold]not markup[/bold] :smile: "), Span("rood", "bad")), (), (Span("x" * 300),)]

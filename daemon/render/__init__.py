@@ -1,0 +1,1 @@
+"""Results put into lines for people: pure, from a method's result to styled text."""
