@@ -347,6 +347,15 @@ class _Inotify(InotifyFD):
                 self._on_unwatched(os.fsdecode(path), error)
             raise
 
+    def _add_callback(
+        self, path: bytes, mask: Mask, callback: WatchCallback, id_: CallbackId
+    ) -> WatchDescriptor:
+        # A new folder is often found twice: by the walk of its parent, and by the parent's watch.
+        # watchdog warns of the second time, with all that it knows in one line.
+        watch = self._get_or_create_watch(path, mask)
+        watch.callbacks[id_] = callback
+        return watch.wd
+
 
 class _Emitter(InotifyEmitter):
     """watchdog's maker of events, in a thread that is named and that fails audibly."""

@@ -138,6 +138,21 @@ def test_a_new_tree_is_hinted_at_whole_and_watched(root: Path, ears: Ears, watch
         threading.Event().wait(0.1)
 
 
+def test_a_new_folder_that_is_found_before_it_is_told_of_is_heard_on(
+    root: Path, ears: Ears, watch: Watch
+) -> None:
+    watch.start()
+    (root / "x").mkdir()
+    ears.wait_for_path("x")
+    assert watch._running is not None
+    inotify = watch._running._inotify
+    told_again = Mask(InotifyConstants.IN_CREATE | InotifyConstants.IN_ISDIR)
+    inotify.handle_event(InotifyEvent(min(inotify._watch_for_wd), told_again, 0, b"x"))
+    assert watch.check().state == "watching"
+    (root / "x" / "a.md").touch()
+    ears.wait_for_path("x/a.md")
+
+
 @pytest.mark.slow
 def test_a_folder_moved_out_is_hinted_at(root: Path, ears: Ears, watch: Watch) -> None:
     (root / "priv").mkdir()
