@@ -18,9 +18,10 @@ import structlog
 from daemon.agreeing import AgreeLoop
 from daemon.embedding import EmbedLoop
 from daemon.extracting import ExtractLoop
-from daemon.ingesting import IngestLoop, StageReport
+from daemon.ingesting import IngestLoop
 from daemon.jobs import scheduled_jobs
 from daemon.logging import configure_logging
+from daemon.loop import StageReport
 from daemon.methods import Methods
 from daemon.models import extract_loop, load_embedder
 from daemon.recalling import calibration_of, recall_defaults, recall_options
@@ -132,7 +133,7 @@ class App:
         watches = Watches(ingest)
         stages = {"scan": ingest.scan, "words": ingest.take}
         if embed is not None:
-            stages |= {"vectors": embed.embed, "categories": embed.refine}
+            stages |= {"vectors": embed.report, "categories": embed.refine}
         if extract is not None:
             stages["facts"] = extract.report
         stages["agreement"] = agree.report

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import structlog
 
+from daemon.loop import StageReport
 from daemon.settle import Settle
 from ingest.keeper import Looked, RootKeeper
 from recalld.errors import RecalldError, Stopping
@@ -45,15 +46,6 @@ class Waiting:
     # Age in seconds of the oldest change that is not in the index; None when there is none.
     oldest_s: float | None
     scanning: bool
-
-
-@dataclass(slots=True)
-class StageReport:
-    """When a stage last succeeded (seconds since 1970), how often it failed, and why last."""
-
-    last_ok: float | None = None
-    failed: int = 0
-    reason: str | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -167,13 +159,6 @@ class IngestLoop:
         with self._changed:
             return self._dirty(self._roots[root]) if root in self._roots else 0
 
-    def wait_until_done(self, timeout_s: float) -> bool:
-        """Waits until nothing is left to do. False when it takes longer."""
-        with self._changed:
-            return self._changed.wait_for(
-                lambda: self._stopping or self._waiting().dirty == 0, timeout_s
-            )
-
     def _waiting(self) -> Waiting:
         begun = [one for work in self._roots.values() for one in self._begun(work)]
         return Waiting(
@@ -284,8 +269,7 @@ class IngestLoop:
             work.looks.remove(look)
             if error is not None:
                 report = self.scan if look.whole else self.take
-                report.failed += 1
-                report.reason = str(error)
+                report.count_failure(str(error))
                 work.again_at = self._clock() + work.pause_s
                 work.pause_s = min(work.pause_s * 2, _LONGEST_PAUSE_S)
                 work.missed = _earlier(work.missed, look.since)

@@ -7,7 +7,8 @@ from datetime import timedelta
 
 import structlog
 
-from daemon.ingesting import IngestLoop, StageReport
+from daemon.ingesting import IngestLoop
+from daemon.loop import StageReport
 from daemon.schedule import Job
 from daemon.watching import Watches
 from daemon.writer import WriterThread
@@ -59,8 +60,7 @@ def _maintain(writer: WriterThread, report: StageReport) -> None:
         writer.call(lambda writers: writers.deep.prune_cache(old, _CACHED_RESULTS))
         writer.call(Writers.maintain)
     except Exception as error:
-        report.failed += 1
-        report.reason = str(error)
+        report.count_failure(str(error))
         raise
     report.last_ok = time.time()
 

@@ -13,7 +13,8 @@ from typing import Any, Literal
 from daemon.agreeing import AgreeLoop
 from daemon.embedding import EmbedLoop
 from daemon.extracting import ExtractLoop
-from daemon.ingesting import IngestLoop, StageReport, Waiting
+from daemon.ingesting import IngestLoop, Waiting
+from daemon.loop import StageReport
 from daemon.watching import Watches
 from recalld import __version__
 from recalld.errors import ModelState

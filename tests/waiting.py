@@ -15,11 +15,18 @@ _PAUSE_S = 0.005
 
 def soon(condition: Callable[[], object], deadline_s: float = DEADLINE_S) -> None:
     """Waits for what other threads or processes are about to do; fails at the deadline."""
-    end = time.monotonic() + deadline_s
+    assert holds(condition, deadline_s), "not in time"
+
+
+def holds(condition: Callable[[], object], within_s: float = DEADLINE_S) -> bool:
+    """Whether the condition comes to hold in time."""
+    end = time.monotonic() + within_s
     pause = threading.Event()
     while not condition():
-        assert time.monotonic() < end, "not in time"
+        if time.monotonic() >= end:
+            return False
         pause.wait(_PAUSE_S)
+    return True
 
 
 @contextmanager

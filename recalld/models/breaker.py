@@ -20,6 +20,9 @@ class Breaker:
     failures: int = 0
     # Instant from which one probe may go out; None while closed.
     retry_at: float | None = None
+    # Seconds of the first pause, doubled with each failure up to the longest.
+    first_s: float = FIRST_PAUSE_S
+    longest_s: float = LONGEST_PAUSE_S
 
     @property
     def closed(self) -> bool:
@@ -27,12 +30,14 @@ class Breaker:
         return self.failures == 0
 
 
-def pause_s(failures: int) -> float:
+def pause_s(
+    failures: int, *, first_s: float = FIRST_PAUSE_S, longest_s: float = LONGEST_PAUSE_S
+) -> float:
     """Seconds to wait after so many failures in a row: 1, 2, 4 … up to 300; 0 without any."""
     if failures < 1:
         return 0.0
-    # Beyond 2**9 seconds the longest pause holds, so the exponent need not grow.
-    return min(FIRST_PAUSE_S * float(1 << min(failures - 1, 16)), LONGEST_PAUSE_S)
+    # After so many doublings any longest pause holds, so the exponent need not grow.
+    return min(first_s * float(1 << min(failures - 1, 40)), longest_s)
 
 
 def asked(breaker: Breaker, now: float) -> tuple[bool, Breaker]:
@@ -45,20 +50,24 @@ def asked(breaker: Breaker, now: float) -> tuple[bool, Breaker]:
         return True, breaker
     if now < breaker.retry_at:
         return False, breaker
-    return True, replace(breaker, retry_at=now + pause_s(breaker.failures))
+    return True, replace(breaker, retry_at=now + _pause_of(breaker, breaker.failures))
 
 
 def failed(breaker: Breaker, now: float) -> Breaker:
     """The state after an outage that ended at `now`."""
     failures = breaker.failures + 1
-    return Breaker(failures=failures, retry_at=now + pause_s(failures))
+    return replace(breaker, failures=failures, retry_at=now + _pause_of(breaker, failures))
 
 
-def succeeded(_: Breaker) -> Breaker:
+def succeeded(breaker: Breaker) -> Breaker:
     """The state after any answer of the model: closed, and the pauses begin from the first."""
-    return Breaker()
+    return replace(breaker, failures=0, retry_at=None)
 
 
 def wait_s(breaker: Breaker, now: float) -> float:
     """Seconds until a call may go out; 0 when it may now."""
     return 0.0 if breaker.retry_at is None else max(breaker.retry_at - now, 0.0)
+
+
+def _pause_of(breaker: Breaker, failures: int) -> float:
+    return pause_s(failures, first_s=breaker.first_s, longest_s=breaker.longest_s)

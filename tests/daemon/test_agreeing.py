@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections import deque
 from collections.abc import Iterator
 
 import pytest
 
 from daemon.agreeing import AgreeLoop
+from daemon.loop import Pauses
 from recalld.errors import Stopping, StoreUnusable
-from tests.running import DEADLINE_S
+from tests.waiting import DEADLINE_S, soon
 
 
 class Scripted:
@@ -49,7 +49,9 @@ class Loops:
             self.written += 1
 
         stage = Scripted(*steps)
-        loop = AgreeLoop(stage, give_way=lambda: self.busy, on_written=count, first_pause_s=0.001)
+        loop = AgreeLoop(
+            stage, give_way=lambda: self.busy, on_written=count, pauses=Pauses(first_s=0.001)
+        )
         self._made.append(loop)
         loop.start()
         return loop, stage
@@ -64,13 +66,6 @@ def loops() -> Iterator[Loops]:
     made = Loops()
     yield made
     made.stop()
-
-
-def soon(condition) -> None:
-    end = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < end, "not in time"
-        time.sleep(0.002)
 
 
 def test_works_off_what_waits_tells_of_each_batch_and_is_idle(loops):

@@ -11,6 +11,7 @@ from daemon.extracting import ExtractLoop
 from ingest.deep.extraction import Deepened
 from recalld.errors import PermanentModelError, Stopping, TransientModelError
 from recalld.models.chat import ModelHealth
+from tests.waiting import DEADLINE_S
 
 FINE = ModelHealth(state="ok", hint=None, name="m", digest="d" * 64)
 
@@ -306,7 +307,7 @@ def test_thread_works_when_it_is_woken_and_ends_when_it_is_told(threaded):
     loop, stage, worked = threaded
     stage.left = 1
     loop.start()
-    assert worked.wait(5)
+    assert worked.wait(DEADLINE_S)
     assert loop.stop()
     assert stage.model.closed
     assert "extract" not in {thread.name for thread in threading.enumerate()}
@@ -318,13 +319,13 @@ def test_call_that_was_cut_by_the_stop_is_no_failure(threaded):
 
     def step(_extractor: str) -> Deepened:
         asked.set()
-        assert cut.wait(5)
+        assert cut.wait(DEADLINE_S)
         raise TransientModelError("the call was cut", state="off")
 
     stage.step = step  # type: ignore[method-assign] # the fake's own
     stage.model.close = cut.set  # type: ignore[method-assign] # the fake's own
     loop.start()
-    assert asked.wait(5)
+    assert asked.wait(DEADLINE_S)
     assert loop.stop()
     assert (loop.report.failed, loop.report.reason) == (0, None)
 

@@ -6,7 +6,7 @@ import itertools
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from recalld.errors import StoreUnusable
 from recalld.store.connection import Database
 from recalld.store.reading import notes_of_root
 from recalld.store.writers import Writes
-from tests.running import DEADLINE_S
+from tests.waiting import DEADLINE_S, holds, soon
 
 
 def test_nothing_counts_as_settled_before_the_first_scan(tmp_path: Path) -> None:
@@ -130,11 +130,9 @@ def loops() -> Iterator[Loops]:
     made.stop()
 
 
-def soon(condition: Callable[[], object]) -> None:
-    end = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < end, "not in time"
-        time.sleep(0.002)
+def done(loop: IngestLoop, within_s: float = DEADLINE_S) -> bool:
+    """Whether nothing is left to do, in time."""
+    return holds(lambda: loop.waiting().dirty == 0, within_s)
 
 
 FULL = StoreUnusable("the disk is full", hint="free some space")
@@ -143,7 +141,7 @@ FULL = StoreUnusable("the disk is full", hint="free some space")
 def test_start_looks_at_every_root_whole(loops):
     one, other = Scripted("one", ["taken"]), Scripted("other", ["unchanged"])
     loop = loops.start(one, other)
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     assert one.asked == other.asked == [(None, False)]
     assert loop.scan.last_ok is not None
     assert loop.take.last_ok is not None
@@ -157,7 +155,7 @@ def test_fresh_hint_goes_before_the_rest_of_a_long_scan(loops):
     soon(lambda: keeper.steps == ["scan 0", "scan 1"])
     loop.hint("one", ["fresh.md"])
     held.set()
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     assert keeper.steps == ["scan 0", "scan 1", "fresh.md 0", "scan 2", "scan 3"]
 
 
@@ -174,27 +172,27 @@ def test_youngest_of_several_hints_goes_first(loops):
 
     keeper._looks[0][1] = later
     held.set()
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     assert keeper.steps == ["scan 0", "a.md 0", "a.md 1", "b.md 0", "a.md 2", "scan 1"]
 
 
 def test_paths_hinted_together_are_looked_at_together(loops):
     keeper = Scripted("one")
     loop = loops.start(keeper)
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     loop.hint("one", ["old.md", "new.md"])
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     assert keeper.asked[1:] == [(frozenset({"old.md", "new.md"}), False)]
 
 
 def test_overflow_and_demand_bring_a_whole_look(loops):
     keeper = Scripted("one")
     loop = loops.start(keeper)
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     loop.overflow("one")
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     loop.ask_scan("one", full=True)
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     assert keeper.asked == [(None, False), (None, False), (None, True)]
 
 
@@ -206,7 +204,7 @@ def test_scan_asked_for_during_a_scan_follows_it(loops):
     loop.ask_scan(full=True)
     loop.ask_scan()
     held.set()
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     assert keeper.asked == [(None, False), (None, True)]
 
 
@@ -216,7 +214,7 @@ def test_hint_for_a_root_that_is_not_kept_does_nothing(loops):
     loop.overflow("gone")
     loop.ask_scan("gone")
     assert loop.pending_of("gone") == 0
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
 
 
 def test_look_that_fails_is_told_and_done_again(loops):
@@ -226,10 +224,10 @@ def test_look_that_fails_is_told_and_done_again(loops):
     assert loop.scan.reason == "the disk is full"
     assert loop.scan.last_ok is None
     assert loop.waiting().dirty == 1
-    assert not loop.wait_until_done(0.02)
+    assert not done(loop, 0.02)
     loops.clock.now += 1
     loop.ask_scan("nobody")  # only wakes it: its clock is ours
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     assert loop.scan.last_ok is not None
     assert len(keeper.asked) == 2
 
@@ -241,16 +239,16 @@ def test_pauses_grow_until_a_whole_look_succeeds(loops):
         soon(lambda failed=failed: loop.scan.failed == failed)
         loops.clock.now += pause - 0.01
         loop.ask_scan("nobody")
-        assert not loop.wait_until_done(0.02)
+        assert not done(loop, 0.02)
         assert len(keeper.asked) == failed
         loops.clock.now += 0.02
         loop.ask_scan("nobody")
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     loop.ask_scan()
     soon(lambda: loop.scan.failed == 4)
     loops.clock.now += 1.01
     loop.ask_scan("nobody")
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
 
 
 def test_pause_never_exceeds_a_minute(loops):
@@ -260,19 +258,19 @@ def test_pause_never_exceeds_a_minute(loops):
         soon(lambda failed=failed: loop.scan.failed == failed)
         loops.clock.now += 60.01
         loop.ask_scan("nobody")
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
 
 
 def test_hint_whose_look_fails_ends_in_a_whole_look(loops):
     keeper = Scripted("one", [], [FULL], [])
     loop = loops.start(keeper)
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     loop.hint("one", ["a.md"])
     soon(lambda: loop.take.failed == 1)
     assert loop.take.reason == "the disk is full"
     loops.clock.now += 1
     loop.ask_scan("nobody")
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     assert keeper.asked[-1] == (None, False)
 
 
@@ -295,7 +293,7 @@ def test_fault_in_a_look_does_not_end_the_thread(loops):
 def test_age_is_that_of_the_oldest_change_until_it_is_in_the_index(loops):
     keeper = Scripted("one", [])
     loop = loops.start(keeper, quiet_s=5)
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     assert loop.waiting().oldest_s is None
     loop.hint("one", ["a.md"])
     loops.clock.now += 3
@@ -313,7 +311,7 @@ def test_age_is_that_of_the_oldest_change_until_it_is_in_the_index(loops):
 def test_age_outlives_a_look_that_fails(loops):
     keeper = Scripted("one", [], [FULL], [FULL], [])
     loop = loops.start(keeper)
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     loop.hint("one", ["a.md"])
     soon(lambda: loop.take.failed == 1)
     loops.clock.now += 1
@@ -324,7 +322,7 @@ def test_age_outlives_a_look_that_fails(loops):
     loops.clock.now += 2
     assert loop.waiting().oldest_s == 3
     loop.ask_scan("nobody")
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     assert loop.waiting().oldest_s is None
 
 
@@ -334,13 +332,13 @@ def test_note_that_is_being_written_is_looked_at_again(loops):
     soon(lambda: not loop.waiting().scanning and loop.waiting().dirty == 1)
     loops.clock.now += 5
     loop.ask_scan("nobody")
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     assert keeper.asked[-1] == (frozenset({"0.md"}), False)
 
 
 def test_writers_are_told_of_what_was_written_and_of_the_end(loops):
     loop = loops.start(Scripted("one", ["taken", "unchanged", "moved", "gone", "unread"]))
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     soon(lambda: loops.written == 4)
 
 
@@ -357,10 +355,10 @@ def test_pending_counts_hints_and_notes_of_a_look(loops):
 
 def test_added_root_is_looked_at(loops):
     loop = loops.start(Scripted("one"))
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     more = Scripted("more", ["taken"])
     loop.add_root(more)
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     assert more.steps == ["scan 0"]
     assert set(loop.keepers) == {"one", "more"}
 
@@ -373,7 +371,7 @@ def test_removed_root_is_left_once_its_note_is_done(loops):
     threading.Timer(0.05, held.set).start()
     loop.remove_root("one")
     assert held.is_set(), "it waits for the note at hand"
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     assert keeper.steps == ["scan 0"]
     assert set(loop.keepers) == {"other"}
 
@@ -385,7 +383,7 @@ def test_root_that_is_replaced_during_its_look_is_looked_at_anew(loops):
     soon(lambda: old.steps)
     loop.add_root(new)
     held.set()
-    assert loop.wait_until_done(DEADLINE_S)
+    assert done(loop)
     assert old.steps == ["scan 0"]
     assert new.steps == ["scan 0"]
 
@@ -402,19 +400,6 @@ def test_stop_ends_between_two_notes_of_a_scan(loops):
     stopping.join(DEADLINE_S)
     assert keeper.steps == ["scan 0"]
     assert not any(thread.name == "ingest" for thread in threading.enumerate())
-
-
-def test_stop_lets_those_that_wait_go(loops):
-    held = threading.Event()
-    keeper = Scripted("one", [held])
-    loop = loops.start(keeper)
-    soon(lambda: keeper.steps)
-    waiting = threading.Thread(target=loop.wait_until_done, args=(DEADLINE_S,))
-    waiting.start()
-    threading.Timer(0.02, held.set).start()
-    loop.stop()
-    waiting.join(1)
-    assert not waiting.is_alive()
 
 
 def test_stop_before_the_start_does_nothing(loops):
@@ -463,14 +448,14 @@ def test_full_disk_loses_no_note(tmp_path, loops):
             new_uid=lambda: f"{next(numbers):032x}",
         )
         loop = loops.start(keeper, clock=time.monotonic)
-        assert loop.wait_until_done(DEADLINE_S)
+        assert done(loop)
         writes.full = True
         for name in "abc":
             (vault / f"{name}.md").write_text(f"Machine {name} has a fan.\n")
         loop.hint("vault", ["a.md", "b.md", "c.md"])
         soon(lambda: loop.take.failed == 1)
         writes.full = False
-        assert loop.wait_until_done(DEADLINE_S)
+        assert done(loop)
         with database.reader() as connection:
             assert set(notes_of_root(connection, keeper.root_id)) == {"a.md", "b.md", "c.md"}
     finally:

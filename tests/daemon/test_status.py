@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from daemon.ingesting import StageReport, Waiting
+from daemon.ingesting import Waiting
+from daemon.loop import StageReport
 from daemon.status import EmbeddingModel, StatusReport
 from daemon.watch import WatchHealth
 from ingest.keeper import RootReport
