@@ -110,6 +110,8 @@ class RootKeeper:
         self._now = now
         self._new_uid = new_uid
         self._rules: IgnoreRules | None = None
+        # The rules that every known note has been held against.
+        self._obeyed: IgnoreRules | None = None
         self._unread: dict[str, str] = {}
         self._skipped: dict[str, str] = {}
         self._unlisted: tuple[str, ...] = ()
@@ -177,7 +179,11 @@ class RootKeeper:
             rules = self._current_rules(None)
             seen = walk(self.path, rules, scope=scope)
         known = self._known()
-        yield from self._let_ignored_go(known, rules, scope)
+        if paths is None or rules is not self._obeyed:
+            # Rules that a whole look has gone by can hide no note that is known since.
+            yield from self._let_ignored_go(known, rules, scope)
+        if paths is None:
+            self._obeyed = rules
         root = RootState(stored=self._stored_identity(), present=root_identity(self.path))
         guard = self._guard()
         plan = reconcile(

@@ -46,12 +46,6 @@ def note_at(connection: Connection, root_id: RootId, path: str) -> StoredNote | 
     return _stored_note(rows[0]) if rows else None
 
 
-def note_by_id(connection: Connection, note_id: NoteId) -> StoredNote | None:
-    """The note with this id, if it is stored."""
-    rows = execute(connection, f"{_NOTE} WHERE id = ?", (note_id,))
-    return _stored_note(rows[0]) if rows else None
-
-
 def root_identity(connection: Connection, root_id: RootId) -> tuple[int | None, int | None]:
     """Device and inode that the root had when it was last seen whole."""
     rows = execute(connection, "SELECT device, inode FROM root WHERE id = ?", (root_id,))

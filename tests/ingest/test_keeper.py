@@ -233,6 +233,21 @@ def test_note_that_fails_every_time_keeps_no_other_out(vault):
     assert len(vault.facts()) == 3
 
 
+def test_notes_that_were_to_be_forgotten_when_the_disk_was_full_are_forgotten_later(vault):
+    for name in ("a.md", "b.md", "c.md"):
+        vault.write(f"old/{name}", f"The {name} is here.\n")
+    vault.look()
+    vault.write(".recallignore", "old/\n")
+    vault.writes.failure = StoreUnusable("the disk is full")
+    with pytest.raises(StoreUnusable):
+        vault.look(".recallignore")
+    vault.writes.failure = None
+    assert outcomes(vault.look("old")) == dict.fromkeys(
+        ("old/a.md", "old/b.md", "old/c.md"), "gone"
+    )
+    assert vault.facts() == set()
+
+
 def test_note_that_is_ignored_from_now_on_leaves_nothing(vault):
     vault.write("diary.md", "Pump one leaks oil.\n")
     vault.write("plan/a.md", "Fan is loud.\n")

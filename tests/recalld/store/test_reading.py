@@ -10,7 +10,6 @@ from recalld.store.reading import (
     counts,
     meta,
     note_at,
-    note_by_id,
     notes_by_root,
     notes_of_root,
     root_identity,
@@ -21,12 +20,12 @@ from recalld.store.vectors import quantise, to_embed
 from tests.recalld.store.building import block, digest, fact
 
 
-def test_a_note_is_found_by_path_and_by_id(shelf):
+def test_a_note_is_found_by_path(shelf):
     note = shelf.put("sub/a.md")
     with shelf.reader() as connection:
         at = note_at(connection, shelf.root, "sub/a.md")
         assert at is not None
-        assert at == note_by_id(connection, note)
+        assert at.note_id == note
         assert list(notes_of_root(connection, shelf.root)) == ["sub/a.md"]
         assert note_at(connection, shelf.root, "a.md") is None
         assert note_at(connection, RootId(99), "sub/a.md") is None
