@@ -18,7 +18,7 @@ from ingest.rules.entities import find_entities, is_title, link_labels
 from ingest.rules.passages import Sentence, StatementDraft, leans
 from ingest.rules.relations import cell_relation, field_relations, find_relations
 from ingest.rules.sentences import count_cjk, split_sentences
-from recalld.records import ExtractedFact, Lines, Relation
+from recalld.records import Category, ExtractedFact, Lines, Relation
 from retrieval.grounding.wording import modality_of, negation
 from retrieval.text.words import stop_words
 
@@ -316,7 +316,8 @@ def _fact(
     category = None if of_field else find_category(text, has_date=happened is not None)
     entities = find_entities(text, source, context.names)
     relations = relations or find_relations(text, entities, labels=link_labels(source))
-    marked = category is not None or relations or happened is not None
+    is_kind = category not in (None, Category.KNOWLEDGE)
+    marked = is_kind or relations or happened is not None
     return ExtractedFact(
         text=text,
         lines=lines,

@@ -56,6 +56,19 @@ def test_denied_errors_are_none(text):
 @pytest.mark.parametrize(
     "text",
     [
+        "The page lists errors by date.",
+        "Die Fehler stehen im Protokoll.",
+        "错误对象有三个字段。",
+        "エラーは三種類です。",
+    ],
+)
+def test_what_speaks_of_errors_and_tells_none_is_knowledge(text):
+    assert told(text) is Category.KNOWLEDGE
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
         "I prefer tea over coffee.",
         "My favourite editor is Helix.",
         "Always use tabs in this repository.",
