@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from recalld.errors import ModelError, ModelState, PermanentModelError, TransientModelError
+from recalld.errors import ModelError, PermanentModelError, TransientModelError
+from recalld.models.calls import Calls, Seen
 from recalld.models.chat import (
     ChatReply,
     ChatRequest,
@@ -253,9 +253,7 @@ class OllamaChat:
         # What the model really has, once it is known: never more than was asked for.
         self._window = window
         self._measured: str | None = None
-        self._one_at_a_time = threading.Lock()
-        self._calling = False
-        self._last_error: ModelError | None = None
+        self._calls = Calls(model)
 
     @property
     def prompt_budget_chars(self) -> int:
@@ -265,16 +263,8 @@ class OllamaChat:
     def complete(self, request: ChatRequest) -> ChatReply:
         """See ChatModel."""
         check_fits(request, self._window)
-        with self._one_at_a_time:
-            self._calling = True
-            try:
-                reply = self._complete(request)
-            except ModelError as error:
-                self._last_error = error
-                raise
-            finally:
-                self._calling = False
-            self._last_error = None
+        with self._calls.one():
+            reply = self._complete(request)
         check_read(request, reply.prompt_tokens)
         return reply
 
@@ -340,23 +330,14 @@ class OllamaChat:
 
     def health(self) -> ModelHealth:
         """See ChatModel."""
-        digest: str | None = None
-        try:
-            tag = self._server.find()
-            digest = tag.digest or None
-            self._server.thinking(tag)
-            last = self._last_error
-            if self._calling and not self._server.loaded(tag):
-                return self._health("loading", "`ollama ps` lists it once it is loaded", digest)
-        except ModelError as error:
-            return self._health(error.state or "down", error.hint or error.message, digest)
-        # It may list its models and still not answer: what the last call met stands until one succeeds.
-        if last is not None and last.state in ("slow", "busy", "down"):
-            return self._health(last.state, last.hint or last.message, digest)
-        return self._health("ok", None, digest)
+        return self._calls.health(self._look)
 
-    def _health(self, state: ModelState, hint: str | None, digest: str | None) -> ModelHealth:
-        return ModelHealth(state=state, hint=hint, name=self._server.model, digest=digest)
+    def _look(self) -> Seen:
+        tag = self._server.find()
+        self._server.thinking(tag)  # refuses a model that runs elsewhere
+        is_loading = self._calls.under_way and not self._server.loaded(tag)
+        hint = "`ollama ps` lists it once it is loaded" if is_loading else None
+        return Seen(digest=tag.digest or None, loading=hint)
 
     def cancel(self) -> None:
         """See ChatModel."""

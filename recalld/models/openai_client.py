@@ -6,11 +6,11 @@ Such a server has its window from its own command line, so what it read is compa
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from recalld.errors import ModelError, ModelState, PermanentModelError, TransientModelError
+from recalld.errors import PermanentModelError, TransientModelError
+from recalld.models.calls import Calls, Seen
 from recalld.models.chat import (
     ChatReply,
     ChatRequest,
@@ -158,8 +158,7 @@ class OpenAIChat:
         self._window = window
         # Some servers know no schemas; asked once, they are spared them.
         self._takes_schema = True
-        self._one_at_a_time = threading.Lock()
-        self._last_error: ModelError | None = None
+        self._calls = Calls(model)
 
     @property
     def prompt_budget_chars(self) -> int:
@@ -169,13 +168,8 @@ class OpenAIChat:
     def complete(self, request: ChatRequest) -> ChatReply:
         """See ChatModel."""
         check_fits(request, self._window)
-        with self._one_at_a_time:
-            try:
-                reply = self._complete(request)
-            except ModelError as error:
-                self._last_error = error
-                raise
-            self._last_error = None
+        with self._calls.one():
+            reply = self._complete(request)
         check_read(request, reply.prompt_tokens)
         return reply
 
@@ -244,17 +238,11 @@ class OpenAIChat:
 
     def health(self) -> ModelHealth:
         """See ChatModel."""
-        try:
-            self._server.find()
-        except ModelError as error:
-            return self._health(error.state or "down", error.hint or error.message)
-        last = self._last_error
-        if last is not None and last.state in ("slow", "busy", "down", "loading"):
-            return self._health(last.state, last.hint or last.message)
-        return self._health("ok", None)
+        return self._calls.health(self._look)
 
-    def _health(self, state: ModelState, hint: str | None) -> ModelHealth:
-        return ModelHealth(state=state, hint=hint, name=self._server.model, digest=None)
+    def _look(self) -> Seen:
+        self._server.find()
+        return Seen(digest=None)
 
     def cancel(self) -> None:
         """See ChatModel."""
