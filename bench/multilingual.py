@@ -247,15 +247,18 @@ def ready(vault: str, cache: Path | None, most_missing: int, *, fresh: bool) -> 
     if data.is_dir():
         print(f"{vault}: data folder of an earlier run", flush=True)
         return data
-    data.mkdir(parents=True)
+    # An interrupted filling must not pass for a whole one.
+    part = data.with_name(f"{data.name}.part")
+    part.mkdir(parents=True)
     if cache is None:
         known, lacking = 0, len(set(statements(folder_of(vault))))
     else:
-        known, lacking = prefill(opened(cache), folder_of(vault), data / "memory.db")
+        known, lacking = prefill(opened(cache), folder_of(vault), part / "memory.db")
     print(f"{vault}: {known} embeddings known, {lacking} to make", flush=True)
     if lacking > most_missing:
-        shutil.rmtree(data)
+        shutil.rmtree(part)
         return None
+    part.rename(data)
     return data
 
 
