@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from recalld.records import PassageId, StatementId
 from recalld.store.connection import Connection, execute
+from recalld.store.spaces import SpaceId, space_in_use
 from recalld.store.vectors import (
     EXACT_BELOW,
     PassageSimilarity,
@@ -37,28 +38,34 @@ _SPARE = 50
 class _Copy:
     """The vectors by row, and the rows by passage. Rows are only ever added; dead ones count no more."""
 
+    space: SpaceId
+    # Columns lie together in memory: so a product with a query takes half as long.
     matrix: NDArray[np.float32]
     rows: int = 0
     last_number: int = 0
-    statements: list[int] = field(default_factory=list)
+    statements: list[StatementId] = field(default_factory=list)
     # Dense number of each row's passage; of a dead row -1.
     places: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, np.int64))
     passages: list[int] = field(default_factory=list)
     place_of: dict[int, int] = field(default_factory=dict)
     rows_of: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
-    row_of: dict[int, int] = field(default_factory=dict)
-    # Length of the sum of each passage's unit vectors.
-    norms: list[float] = field(default_factory=list)
+    row_of: dict[StatementId, int] = field(default_factory=dict)
+    # Length of the sum of the unit vectors of each passage, by its dense number.
+    norms: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     dead: int = 0
+    # The query asked last and its cosine with each row: it is asked again, of given passages.
+    asked: Vector | None = None
+    cosines: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
 
 
 class MemoryVectors:
     """VectorSearch over a copy in memory, with SQLite for what it does better."""
 
-    def __init__(self, capacity: int = CAPACITY) -> None:
-        """Nothing is read before the first search."""
+    def __init__(self, identity: str | None = None, *, capacity: int = CAPACITY) -> None:
+        """Nothing is read before the first search. `identity` as for SqliteVectors."""
+        self._identity = identity
         self._capacity = capacity
-        self._sqlite = SqliteVectors()
+        self._sqlite = SqliteVectors(identity)
         self._lock = threading.Lock()
         self._copy: _Copy | None = None
 
@@ -100,11 +107,13 @@ class MemoryVectors:
         """The copy as of this snapshot; None when the store is too large for it, or the snapshot older."""
         copy = self._copy
         newest = _newest(connection)
-        if copy is not None and newest < copy.last_number:
+        space = space_in_use(connection, self._identity)
+        if space is None or (copy is not None and newest < copy.last_number):
             return None
-        if copy is None or copy.dead * 3 > copy.rows:
-            count = execute(connection, "SELECT count(*) FROM vector")[0][0]
-            copy = _Copy(matrix=np.empty((max(64, count), dimension), np.float32))
+        if copy is None or copy.space != space or copy.dead * 3 > copy.rows:
+            counted = "SELECT count(*) FROM vector WHERE space = ?"
+            count = execute(connection, counted, (space,))[0][0]
+            copy = _Copy(space=space, matrix=_room(max(64, count), dimension))
         if copy.last_number < newest:
             _learn(copy, connection)
             copy.last_number = newest
@@ -121,35 +130,28 @@ class MemoryVectors:
     ) -> list[PassageSimilarity]:
         if not copy.passages:
             return []
-        cosines = copy.matrix[: copy.rows] @ query
-        places = copy.places[: copy.rows]
-        alive = places >= 0
+        if copy.asked is not query:
+            copy.cosines = copy.matrix[: copy.rows] @ query
+            copy.asked = query
+        cosines, places = copy.cosines, copy.places[: copy.rows]
+        if copy.dead:
+            alive = places >= 0
+            cosines, places = cosines[alive], places[alive]
         best = np.full(len(copy.passages), -2.0, np.float32)
-        np.maximum.at(best, places[alive], cosines[alive])
-        sums = np.bincount(places[alive], cosines[alive], len(copy.passages))
-        blended = 0.5 * best + 0.5 * sums / np.maximum(np.array(copy.norms), 1e-9)
+        np.maximum.at(best, places, cosines)
+        sums = np.bincount(places, cosines, len(copy.passages))
+        blended = 0.5 * best + 0.5 * sums / np.maximum(copy.norms, 1e-9)
         blended[best < -1.5] = -np.inf
         if within is not None:
             blended[~np.isin(np.array(copy.passages), within)] = -np.inf
-        chosen = _largest(blended, limit + _SPARE)
-        here = _still_there(connection, [copy.passages[place] for place in chosen])
-        found: list[PassageSimilarity] = []
-        for place in chosen:
-            passage_id = copy.passages[place]
-            if passage_id not in here:
+        chosen = [copy.passages[place] for place in _largest(blended, limit + _SPARE)]
+        here = _still_there(connection, chosen[:limit])
+        if len(here) < min(limit, len(chosen)):
+            here |= _still_there(connection, chosen[limit:])
+            for passage_id in set(chosen) - here:
                 _bury(copy, passage_id)
-            elif len(found) < limit:
-                found.append(
-                    PassageSimilarity(
-                        passage_id=PassageId(passage_id),
-                        blended=float(blended[place]),
-                        cosines={
-                            StatementId(copy.statements[row]): float(cosines[row])
-                            for row in copy.rows_of[passage_id]
-                        },
-                    )
-                )
-        return found
+        found = [PassageId(passage_id) for passage_id in chosen if passage_id in here]
+        return _similarities(copy, query, found[:limit])
 
 
 def _newest(connection: Connection) -> int:
@@ -161,22 +163,22 @@ def _newest(connection: Connection) -> int:
 def _similarities(
     copy: _Copy, query: Vector, passages: Sequence[PassageId]
 ) -> list[PassageSimilarity]:
-    """Of passages in the copy, one at least."""
+    """Of passages in the copy."""
     groups = [copy.rows_of[passage_id] for passage_id in passages]
-    cosines = (copy.matrix[[row for rows in groups for row in rows]] @ query).tolist()
+    wanted = [row for rows in groups for row in rows]
+    is_known = copy.asked is query
+    cosines = (copy.cosines[wanted] if is_known else copy.matrix[wanted] @ query).tolist()
+    norms = copy.norms[[copy.place_of[passage_id] for passage_id in passages]].tolist()
     found = []
     start = 0
-    for passage_id, rows in zip(passages, groups, strict=True):
+    for passage_id, rows, norm in zip(passages, groups, norms, strict=True):
         own = cosines[start : start + len(rows)]
         start += len(rows)
-        norm = max(copy.norms[copy.place_of[passage_id]], 1e-9)
         found.append(
             PassageSimilarity(
                 passage_id=passage_id,
-                blended=0.5 * max(own) + 0.5 * sum(own) / norm,
-                cosines=dict(
-                    zip((StatementId(copy.statements[row]) for row in rows), own, strict=True)
-                ),
+                blended=0.5 * max(own) + 0.5 * sum(own) / max(norm, 1e-9),
+                cosines=dict(zip([copy.statements[row] for row in rows], own, strict=True)),
             )
         )
     return found
@@ -195,7 +197,7 @@ def _largest(values: NDArray[np.float64], count: int) -> list[int]:
     count = min(count, len(values))
     among = np.argpartition(-values, count - 1)[:count]
     ordered = among[np.lexsort((among, -values[among]))]
-    return [int(place) for place in ordered if np.isfinite(values[place])]
+    return [int(place) for place in ordered[np.isfinite(values[ordered])]]
 
 
 def _still_there(connection: Connection, passages: Sequence[int]) -> set[int]:
@@ -207,40 +209,47 @@ def _still_there(connection: Connection, passages: Sequence[int]) -> set[int]:
     return {row[0] for row in rows}
 
 
+def _room(rows: int, dimension: int) -> NDArray[np.float32]:
+    return np.empty((rows, dimension), np.float32, order="F")
+
+
 def _learn(copy: _Copy, connection: Connection) -> None:
     """Takes in the vectors that came since the last look."""
     rows = execute(
         connection,
         "SELECT statement_id, passage_id, embedding FROM vector"
-        " JOIN statement ON statement.id = statement_id WHERE number > ? ORDER BY number",
-        (copy.last_number,),
+        " JOIN statement ON statement.id = statement_id WHERE number > ? AND space = ? ORDER BY number",
+        (copy.last_number, copy.space),
     )
     if not rows:
         return
     vectors = unit_rows([row[2] for row in rows])
     needed = copy.rows + len(rows)
     if needed > len(copy.matrix):
-        grown = np.empty((max(needed, 2 * len(copy.matrix)), copy.matrix.shape[1]), np.float32)
+        grown = _room(max(needed, 2 * len(copy.matrix)), copy.matrix.shape[1])
         grown[: copy.rows] = copy.matrix[: copy.rows]
         copy.matrix = grown
+    copy.asked = None
+    copy.matrix[copy.rows : needed] = vectors
     places = np.empty(needed, np.int64)
     places[: copy.rows] = copy.places[: copy.rows]
     copy.places = places
     touched = set()
-    for (statement_id, passage_id, _), vector in zip(rows, vectors, strict=True):
+    for statement_id, passage_id, _ in rows:
         if statement_id in copy.row_of:
             _drop_row(copy, copy.row_of[statement_id])
         place = copy.place_of.setdefault(passage_id, len(copy.passages))
         if place == len(copy.passages):
             copy.passages.append(passage_id)
-            copy.norms.append(0.0)
-        copy.matrix[copy.rows] = vector
         copy.places[copy.rows] = place
         copy.statements.append(statement_id)
         copy.row_of[statement_id] = copy.rows
         copy.rows_of[passage_id].append(copy.rows)
         copy.rows += 1
         touched.add(passage_id)
+    norms = np.zeros(len(copy.passages))
+    norms[: len(copy.norms)] = copy.norms
+    copy.norms = norms
     for passage_id in touched & copy.rows_of.keys():
         total = copy.matrix[copy.rows_of[passage_id]].sum(axis=0)
         copy.norms[copy.place_of[passage_id]] = float(np.linalg.norm(total))
