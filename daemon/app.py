@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import structlog
@@ -24,7 +24,7 @@ from daemon.logging import configure_logging
 from daemon.loop import StageReport
 from daemon.methods import Methods
 from daemon.models import extract_loop, load_embedder
-from daemon.recalling import calibration_of, recall_defaults, recall_options
+from daemon.recalling import open_recall, recall_defaults, recall_options
 from daemon.reloading import difference
 from daemon.schedule import Schedule
 from daemon.server import ServerLimits, SocketServer
@@ -44,9 +44,7 @@ from recalld.models.turns import SharedChat
 from recalld.settings import RootSettings, Settings
 from recalld.sockets import socket_path
 from recalld.store.connection import Database
-from recalld.store.memory_vectors import MemoryVectors
 from retrieval.answer.service import Answers
-from retrieval.query_vectors import QueryVectors
 from retrieval.recall import Recall
 
 _log = structlog.get_logger("app")
@@ -150,7 +148,7 @@ class App:
             generation=self._generation.value,
             stages=stages,
         )
-        recall = self._recall(database, embedder, status)
+        recall = open_recall(database, embedder, settings.recall, degraded=status.degraded)
         self._stack.callback(recall.close)
         self._methods = Methods(
             recall=recall,
@@ -351,20 +349,6 @@ class App:
             refining=RefiningStage(database=database, writes=writer, embedder=embedder),
             give_way=lambda: ingest.waiting().dirty > _WORDS_FIRST,
             on_written=self._reopened,
-        )
-
-    def _recall(
-        self, database: Database, embedder: Embedder | None, status: StatusReport
-    ) -> Recall:
-        usable = embedder if database.vectors_problem is None else None
-        return Recall(
-            database=database,
-            vectors=MemoryVectors(),
-            queries=QueryVectors(usable),
-            calibration=calibration_of(embedder),
-            options=recall_options(self._settings.recall),
-            today=date.today,
-            degraded=status.degraded,
         )
 
     def _serve(self) -> None:

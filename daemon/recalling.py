@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from collections.abc import Callable
+from datetime import date, timedelta
 
 from recalld.models.embedder import Embedder
 from recalld.records import Category
 from recalld.settings import RecallSettings
+from recalld.store.connection import Readers
+from recalld.store.memory_vectors import MemoryVectors
 from retrieval.evidence import KEYWORD_SLOPE, KEYWORD_TAU, Calibration
-from retrieval.recall import RecallOptions
+from retrieval.query_vectors import QueryVectors
+from retrieval.ranking import RecallOptions
+from retrieval.recall import Recall
+
+
+def open_recall(
+    database: Readers,
+    embedder: Embedder | None,
+    recall: RecallSettings,
+    *,
+    degraded: Callable[[], tuple[str, ...]],
+) -> Recall:
+    """Recall over a database, as the daemon answers and as an evaluation asks; to be closed.
+
+    Args:
+        degraded: What does not take part at the moment.
+    """
+    return Recall(
+        database=database,
+        vectors=MemoryVectors(),
+        queries=QueryVectors(embedder if database.vectors_problem is None else None),
+        calibration=calibration_of(embedder),
+        options=recall_options(recall),
+        today=date.today,
+        degraded=degraded,
+    )
 
 
 def calibration_of(embedder: Embedder | None) -> Calibration:

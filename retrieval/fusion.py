@@ -12,6 +12,8 @@ from math import fsum, sqrt
 from recalld.records import NoteId, PassageId
 from retrieval.records import Candidate, Fused
 
+# Of the vector leg, where both legs take part.
+VECTOR_SHARE = 0.5
 NEIGHBOUR_SHARE = 0.3
 # Characters: up to here a passage gains in full, and from there in a falling line to nothing.
 SHORT_LENGTH = 250
@@ -24,7 +26,7 @@ EQUAL_WITHIN = 1e-9
 
 
 def fuse(
-    candidates: Collection[Candidate], *, vector_weight: float = 0.5
+    candidates: Collection[Candidate], *, vector_weight: float = VECTOR_SHARE
 ) -> dict[PassageId, Fused]:
     """Each candidate's fused score, in no way dependent on the order of the candidates.
 
@@ -52,7 +54,10 @@ def fuse(
 
 
 def add_neighbours(
-    fused: Mapping[PassageId, Fused], candidates: Collection[Candidate]
+    fused: Mapping[PassageId, Fused],
+    candidates: Collection[Candidate],
+    *,
+    share: float = NEIGHBOUR_SHARE,
 ) -> dict[PassageId, Fused]:
     """The same scores, with what each short passage gains from its better neighbour.
 
@@ -66,22 +71,26 @@ def add_neighbours(
         for candidate in candidates
     }
     return {
-        candidate.passage_id: _with_gain(fused[candidate.passage_id], _gain(candidate, at))
+        candidate.passage_id: _with_gain(fused[candidate.passage_id], share * _gain(candidate, at))
         for candidate in candidates
     }
 
 
 def add_graph(
-    fused: Mapping[PassageId, Fused], reached: Mapping[PassageId, float]
+    fused: Mapping[PassageId, Fused],
+    reached: Mapping[PassageId, float],
+    *,
+    most: float = GRAPH_GAIN,
 ) -> dict[PassageId, Fused]:
     """The same scores, with what the passages gain that the graph came to.
 
     Args:
         reached: The score of each such passage's best path, above 0; the best of them gains in full.
+        most: What gaining in full is, in standard deviations.
     """
     best = max(reached.values(), default=0.0)
     return {
-        passage_id: replace(one, graph=GRAPH_GAIN * (reached[passage_id] / best))
+        passage_id: replace(one, graph=most * (reached[passage_id] / best))
         if passage_id in reached
         else one
         for passage_id, one in fused.items()
@@ -102,7 +111,7 @@ def _gain(candidate: Candidate, at: Mapping[tuple[NoteId, int], float]) -> float
         return 0.0
     before = at.get((candidate.note_id, candidate.position - 1), 0.0)
     after = at.get((candidate.note_id, candidate.position + 1), 0.0)
-    return NEIGHBOUR_SHARE * _shortness(candidate.length) * max(0.0, before, after)
+    return _shortness(candidate.length) * max(0.0, before, after)
 
 
 def _shortness(length: int) -> float:

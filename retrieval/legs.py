@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from recalld.errors import StoreError
 from recalld.records import PassageId, RecallFilter, StatementId
-from recalld.store.connection import Connection, Database
+from recalld.store.connection import Connection, Readers
 from recalld.store.searching import (
     allowed_passages,
     any_passage,
@@ -52,6 +52,8 @@ class Found:
     # Whether the filter lets anything through at all.
     anything: bool
     graph: GraphFound = field(default_factory=GraphFound)
+    # Whether similarity scores candidates; where it does not, its cosines are still evidence.
+    vector_scores: bool = True
 
     @property
     def union(self) -> list[PassageId]:
@@ -67,7 +69,7 @@ class _Keyword:
 
 def search(
     *,
-    database: Database,
+    database: Readers,
     vectors: VectorSearch,
     executor: Executor,
     query: Query,
@@ -109,7 +111,7 @@ def search(
     )
 
 
-def _graph_leg(database: Database, query: Query, limits: RecallFilter) -> GraphFound:
+def _graph_leg(database: Readers, query: Query, limits: RecallFilter) -> GraphFound:
     try:
         with database.reader() as connection:
             return graph_leg(connection, query, limits)
@@ -131,7 +133,7 @@ def _keyword_leg(connection: Connection, match: str | None, limits: RecallFilter
 
 
 def _vector_leg(
-    database: Database,
+    database: Readers,
     vectors: VectorSearch,
     query_vector: NDArray[np.float32],
     limits: RecallFilter,
@@ -160,6 +162,20 @@ def _without_copies(
     return {one: found[one] for one in different_passages(connection, found)[:DEPTH]}
 
 
+def without(
+    found: Found, *, keyword: bool = False, vector: bool = False, graph: bool = False
+) -> Found:
+    """The same search as if the channels named had brought up and scored nothing.
+
+    The cosines stay: they are evidence for what the other channels bring up.
+    """
+    if vector:
+        found = replace(found, vector_order=(), vector_scores=False)
+    if keyword:
+        found = replace(found, keyword={}, keyword_order=())
+    return replace(found, graph=GraphFound(ran=found.graph.ran)) if graph else found
+
+
 def _missing(wanted: Iterable[PassageId], known: Mapping[PassageId, object]) -> list[PassageId]:
     return [one for one in dict.fromkeys(wanted) if one not in known]
 
@@ -183,7 +199,7 @@ def candidates(connection: Connection, found: Found, query: Query) -> list[Candi
                 position=position,
                 length=length,
                 keyword=found.keyword.get(passage_id),
-                vector=similar.blended if similar else None,
+                vector=similar.blended if similar and found.vector_scores else None,
                 has_number=query.asks_quantity and has_number(text),
                 has_time_word=query.asks_when and has_time_word(text),
             )

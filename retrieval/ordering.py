@@ -15,6 +15,7 @@ from retrieval.query import Query
 from retrieval.ranked import Ranked, fact_view
 from retrieval.records import Standing
 from retrieval.supersession import SWAP_DEPTH, order_superseded, swap_stale, written_at
+from retrieval.weights import STANDARD, Weights
 
 
 def settle_order(
@@ -23,16 +24,20 @@ def settle_order(
     ranked: Sequence[Ranked],
     statement_words: Mapping[StatementId, frozenset[str]],
     rarities: Mapping[str, float],
+    weights: Weights = STANDARD,
 ) -> list[Ranked]:
     """The ranked passages, best first, with stale statements below current ones.
 
     Args:
         statement_words: Index words of every statement in the running.
         rarities: Of the query's tokens.
+        weights: Whether either rule takes part.
     """
     order = list(ranked)
-    if query.asks_quantity and not asks_for_earlier(query.text):
+    if weights.newer_numbers and query.asks_quantity and not asks_for_earlier(query.text):
         order = _newer_numbers_first(connection, query, order, statement_words, rarities)
+    if not weights.supersession:
+        return order
     by_passage = {one.passage.passage_id: one for one in order}
     views = {one.passage.passage_id: fact_view(one.fact) for one in order if one.fact is not None}
     hidden = successors_of(

@@ -89,32 +89,34 @@ def decay_prior(
     return -max_penalty * (1.0 - decay(category, age, half_lives))
 
 
-def importance_prior(importance: float) -> float:
-    """±`MAX_IMPORTANCE` for an importance of 1 and 0, nothing at .5; beyond 0..1 as at its end."""
-    return MAX_IMPORTANCE * (2.0 * min(1.0, max(0.0, importance)) - 1.0)
+def importance_prior(importance: float, *, most: float = MAX_IMPORTANCE) -> float:
+    """±`most` for an importance of 1 and 0, nothing at .5; beyond 0..1 as at its end."""
+    return most * (2.0 * min(1.0, max(0.0, importance)) - 1.0)
 
 
-def frequency_prior(recall_count: int) -> float:
-    """What past recalls are worth, by their logarithm, up to `MAX_FREQUENCY` from `OFTEN` on.
+def frequency_prior(recall_count: int, *, most: float = MAX_FREQUENCY) -> float:
+    """What past recalls are worth, by their logarithm, up to `most` from `OFTEN` on.
 
     Damped and small, because what is returned is counted again: a fact must not rise by rising.
     """
     known = math.log1p(max(0, recall_count)) / math.log1p(OFTEN)
-    return MAX_FREQUENCY * min(1.0, known)
+    return most * min(1.0, known)
 
 
-def when_prior(*, asks_when: bool, has_time_word: bool) -> float:
-    """`WHEN_GAIN` for a passage with a time word, when the query asks when."""
-    return WHEN_GAIN if asks_when and has_time_word else 0.0
+def when_prior(*, asks_when: bool, has_time_word: bool, gain: float = WHEN_GAIN) -> float:
+    """`gain` for a passage with a time word, when the query asks when."""
+    return gain if asks_when and has_time_word else 0.0
 
 
-def number_prior(*, asks_quantity: bool, has_number: bool) -> float:
-    """`NUMBER_GAIN` for a passage with a number, when the query asks how many or how much."""
-    return NUMBER_GAIN if asks_quantity and has_number else 0.0
+def number_prior(*, asks_quantity: bool, has_number: bool, gain: float = NUMBER_GAIN) -> float:
+    """`gain` for a passage with a number, when the query asks how many or how much."""
+    return gain if asks_quantity and has_number else 0.0
 
 
-def interval_prior(dated: DateInterval | None, asked: DateInterval | None) -> float:
-    """`INTERVAL_GAIN` when what is dated touches the days the query names, or the week after.
+def interval_prior(
+    dated: DateInterval | None, asked: DateInterval | None, *, gain: float = INTERVAL_GAIN
+) -> float:
+    """`gain` when what is dated touches the days the query names, or the week after.
 
     Touching is enough: a leave from March to June answers a question about April.
 
@@ -126,4 +128,4 @@ def interval_prior(dated: DateInterval | None, asked: DateInterval | None) -> fl
         return 0.0
     # From the side of `dated`, since a query's last day may be the last day there is.
     begins_in_time = dated.first <= asked.last or dated.first - asked.last <= WRITTEN_LATER
-    return INTERVAL_GAIN if begins_in_time and asked.first <= dated.last else 0.0
+    return gain if begins_in_time and asked.first <= dated.last else 0.0

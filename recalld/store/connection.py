@@ -167,64 +167,48 @@ def migrate(connection: Connection, scripts: list[tuple[int, str]]) -> int:
     return scripts[-1][0]
 
 
-class Database:
-    """The file: one writer connection, and readers that threads borrow."""
+def _opened(path: Path, flags: int, *, mode: int | None = None) -> Connection:
+    """A connection with our settings; `mode` is set on the file."""
+    with translated():
+        connection = apsw.Connection(str(path), flags)
+    try:
+        with translated():
+            if mode is not None:
+                path.chmod(mode)
+            connection.set_busy_timeout(_BUSY_MS)
+            for pragma in _PRAGMAS:
+                execute(connection, pragma)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _require_schema(connection: Connection, number: int) -> None:
+    if execute(connection, "PRAGMA user_version") != [(number,)]:
+        raise StoreUnusable(
+            "the memory was written by an older recalld",
+            hint="start recalld once: it brings the memory up to date",
+        )
+
+
+class Readers:
+    """Connections to the file that threads borrow to read, each use in one snapshot."""
 
     def __init__(self, path: Path) -> None:
-        """Opens, checks and migrates the file; makes it when it does not exist.
-
-        Raises:
-            StoreDamaged, StoreTooNew, StoreUnusable: see each.
-        """
+        """Opens nothing yet."""
         self.path = path
+        # Why sqlite-vec can't be used, and what to do; None where it can.
         self.vectors_problem: str | None = None
         self._idle: list[Connection] = []
         self._lock = threading.Lock()
         self._closed = False
-        self.writer = self._open()
-        try:
-            require_ours(self.writer, migrations()[-1][0])
-            for pragma in _CREATION:
-                execute(self.writer, pragma)
-            execute(self.writer, "PRAGMA journal_mode = WAL")
-            require_fts5(self.writer)
-            self.vectors_problem = load_vectors(self.writer)
-            self.schema = migrate(self.writer, migrations())
-            self._check_after_a_crash()
-        except BaseException:
-            self.writer.close()
-            raise
 
-    def _open(self) -> Connection:
-        with translated():
-            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            connection = apsw.Connection(str(self.path))
-        try:
-            with translated():
-                self.path.chmod(0o600)
-                connection.set_busy_timeout(_BUSY_MS)
-                for pragma in _PRAGMAS:
-                    execute(connection, pragma)
-        except BaseException:
-            connection.close()
-            raise
+    def _open_reader(self) -> Connection:
+        """A connection that can't write."""
+        connection = _opened(self.path, apsw.SQLITE_OPEN_READONLY)
+        load_vectors(connection)
         return connection
-
-    def _check_after_a_crash(self) -> None:
-        """Looks for damage when the last run did not close the file; a clean start stays instant."""
-        closed = execute(self.writer, "SELECT value FROM meta WHERE key = 'closed'")
-        if closed == [("no",)]:
-            found = execute(self.writer, "PRAGMA quick_check(1)")
-            if found[0][0] != "ok":
-                raise StoreDamaged(
-                    f"the database is damaged ({found[0][0]})",
-                    hint=f"stop recalld, move {self.path} away and start again:"
-                    " it is rebuilt from the notes",
-                )
-        self._mark_closed("no")
-
-    def _mark_closed(self, value: str) -> None:
-        execute(self.writer, "INSERT OR REPLACE INTO meta VALUES ('closed', ?)", (value,))
 
     @contextmanager
     def reader(self) -> Iterator[Connection]:
@@ -232,9 +216,7 @@ class Database:
         with self._lock:
             connection = self._idle.pop() if self._idle else None
         if connection is None:
-            connection = self._open()
-            load_vectors(connection)
-            execute(connection, "PRAGMA query_only = ON")
+            connection = self._open_reader()
         try:
             execute(connection, "BEGIN")
             yield connection
@@ -255,15 +237,98 @@ class Database:
         return sum(name.stat().st_size for name in names if name.exists())
 
     def close(self) -> None:
-        """Closes every connection; the write-ahead log is folded into the file.
-
-        A file that can't be written any more counts as not closed: the next start looks it over.
-        """
+        """Closes the connections that nobody has borrowed; the others close when they come back."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
         for connection in idle:
             connection.close()
+
+
+class ReadOnlyDatabase(Readers):
+    """The file as it is, for looking at it while a daemon may be writing: nothing is made, migrated or marked."""
+
+    def __init__(self, path: Path) -> None:
+        """Opens and checks the file.
+
+        Raises:
+            StoreUnusable: there is none, or one of an older recalld.
+            StoreDamaged, StoreTooNew: see each.
+        """
+        super().__init__(path)
+        if not path.exists():
+            raise StoreUnusable(
+                f"there is no memory at {path}", hint="`recalld run ROOT` makes one from your notes"
+            )
+        connection = _opened(path, apsw.SQLITE_OPEN_READONLY)
+        try:
+            newest = migrations()[-1][0]
+            require_ours(connection, newest)
+            _require_schema(connection, newest)
+            self.vectors_problem = load_vectors(connection)
+        except BaseException:
+            connection.close()
+            raise
+        self._give_back(connection)
+
+
+class Database(Readers):
+    """The file: one writer connection, and readers that threads borrow."""
+
+    def __init__(self, path: Path) -> None:
+        """Opens, checks and migrates the file; makes it when it does not exist.
+
+        Raises:
+            StoreDamaged, StoreTooNew, StoreUnusable: see each.
+        """
+        super().__init__(path)
+        self.writer = self._open()
+        try:
+            require_ours(self.writer, migrations()[-1][0])
+            for pragma in _CREATION:
+                execute(self.writer, pragma)
+            execute(self.writer, "PRAGMA journal_mode = WAL")
+            require_fts5(self.writer)
+            self.vectors_problem = load_vectors(self.writer)
+            self.schema = migrate(self.writer, migrations())
+            self._check_after_a_crash()
+        except BaseException:
+            self.writer.close()
+            raise
+
+    def _open(self) -> Connection:
+        with translated():
+            self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return _opened(self.path, apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE, mode=0o600)
+
+    def _open_reader(self) -> Connection:
+        connection = self._open()
+        load_vectors(connection)
+        execute(connection, "PRAGMA query_only = ON")
+        return connection
+
+    def _check_after_a_crash(self) -> None:
+        """Looks for damage when the last run did not close the file; a clean start stays instant."""
+        closed = execute(self.writer, "SELECT value FROM meta WHERE key = 'closed'")
+        if closed == [("no",)]:
+            found = execute(self.writer, "PRAGMA quick_check(1)")
+            if found[0][0] != "ok":
+                raise StoreDamaged(
+                    f"the database is damaged ({found[0][0]})",
+                    hint=f"stop recalld, move {self.path} away and start again:"
+                    " it is rebuilt from the notes",
+                )
+        self._mark_closed("no")
+
+    def _mark_closed(self, value: str) -> None:
+        execute(self.writer, "INSERT OR REPLACE INTO meta VALUES ('closed', ?)", (value,))
+
+    def close(self) -> None:
+        """Closes every connection; the write-ahead log is folded into the file.
+
+        A file that can't be written any more counts as not closed: the next start looks it over.
+        """
+        super().close()
         with suppress(StoreError):
             self._mark_closed("yes")
         with translated():

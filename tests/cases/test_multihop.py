@@ -23,7 +23,8 @@ from recalld.store.facts import entity_key
 from recalld.store.vectors import SqliteVectors
 from retrieval.evidence import KEYWORD_SLOPE, KEYWORD_TAU, Calibration
 from retrieval.query_vectors import QueryVectors
-from retrieval.recall import Recall, RecallOptions
+from retrieval.ranking import RecallOptions
+from retrieval.recall import Recall
 from tests.ingest.keeping import Vault
 
 REPO = Path(__file__).parents[2]

@@ -13,7 +13,8 @@ from recalld.store.connection import execute
 from recalld.store.vectors import SqliteVectors
 from retrieval.evidence import KEYWORD_SLOPE, KEYWORD_TAU, Calibration
 from retrieval.query_vectors import QueryVectors
-from retrieval.recall import Recall, RecallOptions
+from retrieval.ranking import RecallOptions
+from retrieval.recall import Recall
 from tests.fakes import WordEmbedder
 from tests.ingest.keeping import Vault
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
+from recalld.records import RecallFilter
+from retrieval.ranking import RecallOptions
+from retrieval.weights import STANDARD
 from tests.fakes import WordEmbedder
 from tests.retrieval.asking import Memory
 
@@ -37,3 +41,22 @@ def test_every_candidate_keeps_a_place(memory):
 def test_ring_of_successors_loses_nobody(memory):
     memory.set("UPDATE fact SET superseded_by = (SELECT id FROM fact AS other WHERE other.id <> fact.id LIMIT 1)")  # fmt: skip
     assert set(memory.texts("Haarlem pump valves")) >= {OLD, NEW}
+
+
+@pytest.mark.parametrize("rule", ["newer_numbers", "supersession"])
+def test_rule_that_is_off_moves_nothing(memory, rule):
+    question = "how many valves does the Haarlem pump have"
+    if rule == "supersession":
+        memory.set("UPDATE fact SET superseded_by = (SELECT id FROM fact AS other WHERE other.text = ?) WHERE text = ?", OLD, NEW)  # fmt: skip
+        question = "Haarlem pump 6 valves"
+    else:
+        # No fact is known to supersede another, and none decays: numbers alone speak.
+        memory.set("UPDATE fact SET superseded_by = NULL, category = 'error'")
+    searched = memory.recall.search(question, limits=RecallFilter())
+    orders = []
+    for weights in (STANDARD, replace(STANDARD, **{rule: False})):
+        options = RecallOptions(weights=weights)
+        recalled, _ = memory.recall.rank(searched, limit=8, max_chars=4000, options=options)
+        orders.append([hit.text for hit in recalled.hits][:2])
+    assert sorted(orders[0]) == sorted(orders[1]) == sorted([OLD, NEW])
+    assert orders[0] != orders[1]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from recalld.errors import NotFound, TransientModelError
 from recalld.records import Category, RecallFilter
 from retrieval.priors import FLOORS, HALF_LIVES, MAX_DECAY_PENALTY
-from retrieval.recall import RecallOptions
+from retrieval.ranking import RecallOptions
 from tests.fakes import WordEmbedder
 from tests.retrieval.asking import Memory
 

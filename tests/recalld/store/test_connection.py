@@ -12,7 +12,15 @@ import pytest
 import sqlite_vec
 
 from recalld.errors import StoreDamaged, StoreError, StoreTooNew, StoreUnusable
-from recalld.store.connection import Database, execute, load_vectors, migrate, migrations
+from recalld.store.connection import (
+    Database,
+    ReadOnlyDatabase,
+    execute,
+    load_vectors,
+    migrate,
+    migrations,
+)
+from tests.waiting import DEADLINE_S
 
 
 def schema(connection):
@@ -322,14 +330,14 @@ def test_a_reader_in_use_at_closing_ends_with_its_block(tmp_path):
         with database.reader() as connection:
             kept.append(connection)
             inside.set()
-            closed.wait(10)
+            closed.wait(DEADLINE_S)
 
     thread = threading.Thread(target=read)
     thread.start()
-    inside.wait(10)
+    inside.wait(DEADLINE_S)
     database.close()
     closed.set()
-    thread.join(10)
+    thread.join(DEADLINE_S)
     with pytest.raises(apsw.ConnectionClosedError):
         kept[0].execute("SELECT 1")
 
@@ -347,3 +355,50 @@ def test_a_full_disk_is_told_and_the_file_stays_whole(tmp_path):
     database = Database(tmp_path / "memory.db")
     assert execute(database.writer, "PRAGMA integrity_check") == [("ok",)]
     database.close()
+
+
+# ---------------------------------------------------------------- reading only
+
+
+def test_read_only_database_sees_what_another_writes_and_leaves_no_mark(tmp_path):
+    database = Database(tmp_path / "memory.db")
+    reading = ReadOnlyDatabase(tmp_path / "memory.db")
+    execute(database.writer, "INSERT INTO meta VALUES ('key', 'one')")
+    with reading.reader() as connection:
+        assert execute(connection, "SELECT value FROM meta WHERE key = 'key'") == [("one",)]
+        execute(database.writer, "UPDATE meta SET value = 'two' WHERE key = 'key'")
+        assert execute(connection, "SELECT value FROM meta WHERE key = 'key'") == [("one",)]
+        with pytest.raises(StoreUnusable):
+            execute(connection, "DELETE FROM meta")
+    reading.close()
+    # The daemon still runs: its file must not count as closed.
+    assert execute(database.writer, "SELECT value FROM meta WHERE key = 'closed'") == [("no",)]
+    database.close()
+
+
+def test_read_only_database_reads_a_closed_file_and_changes_no_byte(tmp_path):
+    path = filled(tmp_path / "memory.db")
+    before = path.read_bytes()
+    reading = ReadOnlyDatabase(path)
+    with reading.reader() as connection:
+        assert execute(connection, "SELECT count(*) FROM meta WHERE key LIKE 'key %'") == [(300,)]
+    reading.close()
+    assert path.read_bytes() == before
+
+
+def test_read_only_database_is_not_made_or_migrated(tmp_path):
+    with pytest.raises(StoreUnusable, match="no memory"):
+        ReadOnlyDatabase(tmp_path / "none" / "memory.db")
+    assert not (tmp_path / "none").exists()
+    old = opened(tmp_path / "old.db").path
+    connection = apsw.Connection(str(old))
+    connection.execute("PRAGMA user_version = 1")
+    connection.close()
+    with pytest.raises(StoreUnusable, match="older"):
+        ReadOnlyDatabase(old)
+    new = opened(tmp_path / "new.db").path
+    connection = apsw.Connection(str(new))
+    connection.execute("PRAGMA user_version = 9999")
+    connection.close()
+    with pytest.raises(StoreTooNew):
+        ReadOnlyDatabase(new)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from recalld.records import Category, RecallFilter
-from retrieval.recall import RecallOptions
+from retrieval.ranking import RecallOptions
 from tests.fakes import WordEmbedder
 from tests.retrieval.asking import Memory
 

@@ -1,0 +1,242 @@
+"""Candidates into ranked passages, in one snapshot: fusion, neighbours, graph, priors, evidence, order.
+
+Every step is a pure module's; this one reads the rows that they need and hands them on. It must not know how the
+candidates were searched for, nor what is shown of the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
+
+from recalld.records import Category, PassageId, RecallFilter, StatementId
+from recalld.store.connection import Connection
+from recalld.store.searching import (
+    FactRow,
+    PassageRow,
+    StatementRow,
+    document_frequencies,
+    facts_of_passages,
+    passage_rows,
+    statement_rows,
+)
+from retrieval.choosing import choose
+from retrieval.evidence import Calibration, best_by_passage, is_rare, relevance
+from retrieval.fusion import add_graph, add_neighbours, fuse
+from retrieval.graph.paths import Reached, lent_words
+from retrieval.legs import Found, candidates, cosines, without
+from retrieval.ordering import settle_order
+from retrieval.priors import (
+    HALF_LIVES,
+    decay_prior,
+    frequency_prior,
+    importance_prior,
+    number_prior,
+    when_prior,
+)
+from retrieval.query import Query, Term, coverage_by, rarity
+from retrieval.ranked import Ranked, own_days
+from retrieval.records import Candidate, Fused, Parts, Priors, StatementEvidence
+from retrieval.text.words import tokens
+from retrieval.weights import STANDARD, Weights
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecallOptions:
+    """How recall ranks, from the settings."""
+
+    half_lives: Mapping[Category, timedelta] = field(default_factory=lambda: HALF_LIVES)
+    neighbours: bool = True
+    # Whether what belongs to a thing that the query names takes part.
+    graph: bool = True
+    # None = the calibrated threshold.
+    min_relevance: float | None = None
+    weights: Weights = STANDARD
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ways:
+    """How one ranking is done."""
+
+    options: RecallOptions
+    calibration: Calibration
+    today: date
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """The rows behind the pool, read in one snapshot."""
+
+    passages: dict[PassageId, PassageRow]
+    statements: dict[PassageId, list[StatementRow]]
+    facts: dict[PassageId, list[FactRow]]
+    frequencies: dict[str, int]
+    documents: int
+    candidates: list[Candidate]
+
+
+def taking_part(found: Found, options: RecallOptions) -> Found:
+    """The search as it is without the channels that are left out."""
+    weights = options.weights
+    if weights.keyword and weights.vector and options.graph:
+        return found
+    return without(
+        found, keyword=not weights.keyword, vector=not weights.vector, graph=not options.graph
+    )
+
+
+def rank(
+    connection: Connection,
+    query: Query,
+    found: Found,
+    limits: RecallFilter,
+    ways: Ways,
+    size: int,
+) -> tuple[list[Ranked], Looked, dict[StatementId, StatementEvidence]]:
+    """The passages in the running, best first, with the rows and the evidence behind them.
+
+    Args:
+        found: As `taking_part` gives it.
+        size: Passages whose statements and facts are looked at.
+    """
+    weights = ways.options.weights
+    pool = candidates(connection, found, query)
+    fused = fuse(pool, vector_weight=weights.vector_share)
+    if ways.options.neighbours and weights.neighbour_share:
+        fused = add_neighbours(fused, pool, share=weights.neighbour_share)
+    reached = found.graph.reached
+    worth = {one: way.worth for one, way in reached.items() if one in fused}
+    fused = add_graph(fused, worth, most=weights.graph_gain)
+    best = sorted(pool, key=lambda one: (-fused[one.passage_id].score, one.passage_id))[:size]
+    looked = _look(connection, query, best, limits)
+    evidence = _evidence(query, looked, cosines(found, list(looked.passages)), reached)
+    ranked = _choose(query, looked, evidence, fused, limits, ways)
+    if reached:
+        ranked = [_with_path(one, reached) for one in ranked]
+    ranked.sort(key=lambda one: (-one.parts.total, one.passage.passage_id))
+    words = {one.statement_id: one.words for some in looked.statements.values() for one in some}
+    ordered = settle_order(connection, query, ranked, words, _rarities(looked), weights)
+    return ordered, looked, evidence
+
+
+def _choose(
+    query: Query,
+    looked: Looked,
+    evidence: Mapping[StatementId, StatementEvidence],
+    fused: Mapping[PassageId, Fused],
+    limits: RecallFilter,
+    ways: Ways,
+) -> list[Ranked]:
+    rare = any(_is_rare_term(term, looked) for term in query.terms)
+    relevances = {
+        key: relevance(one, ways.calibration, has_rare_word=rare) for key, one in evidence.items()
+    }
+    speaking = best_by_passage(evidence.values(), ways.calibration, has_rare_word=rare)
+    covered = coverage_by(query, _rarities(looked))
+    passage_allowed = "passage" in limits.kinds and not limits.limits_facts
+    ranked = []
+    for candidate in looked.candidates:
+        passage = looked.passages.get(candidate.passage_id)
+        if passage is None:
+            continue
+        mine = looked.statements.get(passage.passage_id, [])
+        choice = choose(
+            looked.facts.get(passage.passage_id, []) if "fact" in limits.kinds else [],
+            {one.statement_id: relevances[one.statement_id] for one in mine},
+            held=lambda text: covered(frozenset(tokens(text))),
+            passage_allowed=passage_allowed,
+        )
+        if choice is not None:
+            parts = Parts(
+                fused=fused[passage.passage_id],
+                priors=_priors(query, candidate, choice.fact, ways),
+            )
+            best = speaking.get(passage.passage_id)
+            ranked.append(
+                Ranked(
+                    passage=passage,
+                    choice=choice,
+                    evidence=best[0] if best else None,
+                    parts=parts,
+                )
+            )
+    return ranked
+
+
+def _priors(query: Query, candidate: Candidate, fact: FactRow | None, ways: Ways) -> Priors:
+    weights = ways.options.weights
+    dated = own_days(fact) if fact else None
+    age = ways.today - dated.last if dated else None
+    half_lives = ways.options.half_lives
+    return Priors(
+        decay=decay_prior(fact.category, age, half_lives, max_penalty=weights.decay)
+        if fact
+        else 0.0,
+        importance=importance_prior(fact.importance, most=weights.importance) if fact else 0.0,
+        frequency=frequency_prior(fact.recall_count, most=weights.frequency) if fact else 0.0,
+        when=when_prior(
+            asks_when=query.asks_when, has_time_word=candidate.has_time_word, gain=weights.when
+        ),
+        number=number_prior(
+            asks_quantity=query.asks_quantity, has_number=candidate.has_number, gain=weights.number
+        ),
+    )
+
+
+def _look(
+    connection: Connection, query: Query, best: Sequence[Candidate], limits: RecallFilter
+) -> Looked:
+    ids = [one.passage_id for one in best]
+    frequencies, documents = document_frequencies(connection, query.tokens)
+    return Looked(
+        passages=passage_rows(connection, ids),
+        statements=statement_rows(connection, ids),
+        facts=facts_of_passages(connection, ids, limits),
+        frequencies=frequencies,
+        documents=documents,
+        candidates=list(best),
+    )
+
+
+def _rarities(looked: Looked) -> dict[str, float]:
+    return {
+        token: rarity(frequency, looked.documents)
+        for token, frequency in looked.frequencies.items()
+    }
+
+
+def _evidence(
+    query: Query,
+    looked: Looked,
+    known: Mapping[StatementId, float],
+    reached: Mapping[PassageId, Reached],
+) -> dict[StatementId, StatementEvidence]:
+    covered = coverage_by(query, _rarities(looked))
+    lent = {
+        passage_id: lent_words(query, reached[passage_id], [one.words for one in statements])
+        for passage_id, statements in looked.statements.items()
+        if passage_id in reached
+    }
+    return {
+        statement.statement_id: StatementEvidence(
+            statement_id=statement.statement_id,
+            passage_id=statement.passage_id,
+            cosine=known.get(statement.statement_id),
+            coverage=covered(statement.words | lent.get(statement.passage_id, frozenset())),
+        )
+        for statements in looked.statements.values()
+        for statement in statements
+    }
+
+
+def _with_path(one: Ranked, reached: Mapping[PassageId, Reached]) -> Ranked:
+    way = reached.get(one.passage.passage_id)
+    return replace(one, path=way.path) if way else one
+
+
+def _is_rare_term(term: Term, looked: Looked) -> bool:
+    """Whether a whole word is rare: any of its exact forms, or all of its parts."""
+    counts = [looked.frequencies.get(token, 0) for token in term.exact or term.parts]
+    rare = [is_rare(count, looked.documents) for count in counts]
+    return any(rare) if term.exact else bool(rare) and all(rare)
