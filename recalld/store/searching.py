@@ -6,7 +6,6 @@ A filter becomes a sub-select of passage ids that stands inside each search, nev
 from __future__ import annotations
 
 import json
-import re
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ from recalld.records import (
     StatementId,
 )
 from recalld.store.connection import Connection, execute
+from recalld.store.globs import path_pattern
 
 Bindings = dict[str, Any]
 
@@ -87,34 +87,6 @@ class FactRow:
     lines: Lines
     # How many places state it.
     sources: int
-
-
-def path_pattern(glob: str) -> re.Pattern[str]:
-    """A glob as a pattern over a whole path in NFC: `*` and `?` stay within a name, `**` crosses folders.
-
-    A glob without wildcards means that file, or all below that folder; one with brackets means
-    that as well, since folders are called `old [2020]` too.
-    """
-    plain = unicodedata.normalize("NFC", glob).removeprefix("./").strip("/")
-    literal = re.escape(plain) + r"(?:/.*)?" if plain else r"(?!)"
-    if not any(mark in plain for mark in "*?["):
-        return re.compile(literal, re.DOTALL)
-    parts = re.split(r"(\*\*/?|\*|\?|\[[^\]]+\])", plain)
-    means = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
-    out = []
-    for part in parts:
-        if part in means:
-            out.append(means[part])
-        elif part.startswith("[") and part.endswith("]") and len(part) > 2:
-            inner = part[1:-1].replace("\\", r"\\").replace("[", r"\[")
-            # Not even a negated one crosses folders.
-            out.append("(?!/)[" + ("^" + inner[1:] if inner[0] in "!^" else inner) + "]")
-        else:
-            out.append(re.escape(part))
-    try:
-        return re.compile(f"{''.join(out)}|{literal}", re.DOTALL)
-    except re.error:
-        return re.compile(literal, re.DOTALL)
 
 
 def allowed_passages(connection: Connection, limits: RecallFilter) -> Allowed | None:

@@ -4,8 +4,6 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from recalld.records import Category, PassageId, RecallFilter
 from recalld.store.searching import (
@@ -17,44 +15,8 @@ from recalld.store.searching import (
     keyword_scores,
     keyword_search,
     passage_rows,
-    path_pattern,
 )
 from tests.recalld.store.building import block, change, fact
-
-names = st.text(st.sampled_from("ab.- 笔ü[]*?!"), min_size=1, max_size=6).filter(
-    lambda name: name.strip("/. ") == name and "/" not in name
-)
-plain = st.text(st.sampled_from("abc笔ü"), min_size=1, max_size=5)
-
-
-def matches(glob, path):
-    return path_pattern(glob).fullmatch(path) is not None
-
-
-@given(st.lists(plain, min_size=1, max_size=4).map("/".join))
-def test_a_path_matches_itself_its_folders_and_everything(path):
-    assert matches(path, path)
-    for end in range(1, path.count("/") + 1):
-        assert matches("/".join(path.split("/")[:end]), path)
-    assert matches("**", path)
-    assert matches("/".join("*" * (path.count("/") + 1)), path)
-
-
-@given(st.lists(plain, min_size=2, max_size=4).map("/".join))
-def test_one_star_stays_within_a_name(path):
-    assert not matches("*", path)
-    assert matches("**/*", path)
-
-
-@given(st.text(max_size=12), st.lists(names, min_size=1, max_size=3).map("/".join))
-def test_any_text_is_a_glob(glob, path):
-    assert matches(glob, path) in (True, False)
-
-
-@pytest.mark.parametrize("glob", ["a[!b]c", "a[^b]c", "a[.-0]c", "a?c", "a*c"])
-def test_no_wildcard_within_a_name_crosses_folders(glob):
-    assert matches(glob, "a.c")
-    assert not matches(glob, "a/c")
 
 
 @pytest.fixture
