@@ -6,8 +6,10 @@ block says. It knows no store, model or clock.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
+from ingest.rules.dates import section_day
 from ingest.rules.entities import collect_names, title_names
 from ingest.rules.facts import NoteContext, find_facts, turns
 from ingest.rules.passages import PassageDraft, split_block
@@ -43,7 +45,7 @@ def extract_note(
     Args:
         note: The note, parsed.
         note_date: The day that relative dates count from; None = the note's own date, and where
-            it has none, such dates are left unread.
+            it has none, such dates are left unread. Below a heading that is a date it is that day.
         known_names: Names of entities met in other notes.
         title: What the note is called: what its head speaks of. "" = its own title.
     """
@@ -56,6 +58,8 @@ def extract_note(
         names=_names(drafts) | known_names | title_names(note.title),
         title=title or note.title,
     )
+    paths = dict.fromkeys(block.heading_path for block in note.blocks)
+    below = {path: _below(path, context) for path in paths}
     return tuple(
         ExtractedBlock(
             block=block,
@@ -68,7 +72,7 @@ def extract_note(
                         ExtractedStatement(
                             text=f"{lead_in} {draft.text}" if turns(lead_in) else draft.text,
                             lines=draft.lines,
-                            facts=find_facts(draft, context, lead_in=lead_in),
+                            facts=find_facts(draft, below[block.heading_path], lead_in=lead_in),
                         )
                         for draft in passage.statements
                     ),
@@ -78,6 +82,12 @@ def extract_note(
         )
         for block, passages, lead_in in zip(note.blocks, drafts, lead_ins, strict=True)
     )
+
+
+def _below(heading_path: tuple[str, ...], context: NoteContext) -> NoteContext:
+    """The context below headings: one that is a date dates what stands there."""
+    day = section_day(heading_path, note_date=context.note_date)
+    return context if day is None else replace(context, note_date=day, section_day=day)
 
 
 def _names(drafts: list[tuple[PassageDraft, ...]]) -> frozenset[str]:

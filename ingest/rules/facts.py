@@ -18,7 +18,7 @@ from ingest.rules.entities import find_entities, is_title, link_labels
 from ingest.rules.passages import Sentence, StatementDraft, leans
 from ingest.rules.relations import cell_relation, field_relations, find_relations
 from ingest.rules.sentences import count_cjk, split_sentences
-from recalld.records import Category, ExtractedFact, Lines, Relation
+from recalld.records import Category, DateInterval, ExtractedFact, Lines, Relation
 from retrieval.grounding.wording import modality_of, negation
 from retrieval.text.words import stop_words
 
@@ -127,6 +127,8 @@ class NoteContext:
     names: frozenset[str]
     # What its head is about; "" where nothing says.
     title: str = ""
+    # The day that the section is about; what tells no date of its own happened then.
+    section_day: date | None = None
 
 
 def find_facts(

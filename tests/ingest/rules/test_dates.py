@@ -6,7 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.rules.dates import find_dates
+from ingest.markdown.blocks import parse_note
+from ingest.rules.dates import find_dates, section_day
+from ingest.rules.extractor import extract_note
 
 # A Tuesday.
 TODAY = date(2026, 3, 10)
@@ -143,3 +145,41 @@ def test_a_day_without_year_is_not_after_the_note(day, note_date):
 )
 def test_any_text_is_survived(text, note_date):
     find_dates(text, note_date=note_date)
+
+
+@pytest.mark.parametrize(
+    ("headings", "day"),
+    [
+        (("Log", "2026-03-02"), date(2026, 3, 2)),
+        (("Log", "Monday 2 March 2026"), date(2026, 3, 2)),
+        (("Log", "2026-03-02 (ma)"), date(2026, 3, 2)),
+        (("2026年3月2日 星期一",), date(2026, 3, 2)),
+        (("3月2日（月曜日）",), date(2026, 3, 2)),
+        (("2026-03-02", "Morning"), date(2026, 3, 2)),
+        (("2026-03-01", "2026-03-02"), date(2026, 3, 2)),
+        (("March 2026",), None),
+        (("Moved on 2 March 2026",), None),
+        (("From 2026-03-02 to 2026-03-05",), None),
+        (("Yesterday",), None),
+        ((), None),
+    ],
+)
+def test_a_section_is_about_the_day_that_its_heading_is(headings, day):
+    assert section_day(headings, note_date=TODAY) == day
+
+
+def test_below_a_heading_that_is_a_date_things_happened_then():
+    note = parse_note(
+        "# Log\n\n## 2026-03-02\n\nThe pump failed yesterday.\n\nMaria replaced the pump.\n"
+    )
+    facts = [
+        fact
+        for block in extract_note(note, note_date=date(2026, 6, 1))
+        for passage in block.passages
+        for statement in passage.statements
+        for fact in statement.facts
+    ]
+    assert [(fact.happened.first, fact.happened.last) for fact in facts] == [
+        (date(2026, 3, 1), date(2026, 3, 1)),
+        (date(2026, 3, 2), date(2026, 3, 2)),
+    ]

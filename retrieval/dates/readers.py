@@ -1,0 +1,41 @@
+"""What a reader is: a pattern, and what a match of it means on a given day."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+
+from recalld.records import DateInterval
+from retrieval.dates.calendar import latest, upcoming
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Day:
+    """The day that is reckoned from, and which way a date without a year lies."""
+
+    # None: only dates that carry their year can be read.
+    day: date | None
+    is_ahead: bool = False
+
+    def nearest(self, make: Callable[[int], DateInterval | None]) -> DateInterval | None:
+        """The interval of the latest year that has begun, or of the next that has not ended."""
+        return upcoming(make, self.day) if self.is_ahead else latest(make, self.day)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """A pattern, and the days that a match of it means; None when it means none."""
+
+    pattern: re.Pattern[str]
+    read: Callable[[re.Match[str], Day], DateInterval | None]
+    # Whether it reads a date as a calendar has it, which a text may hold in the same words.
+    is_written: bool = False
+    # Groups that hold the date's own words, where a match has others besides.
+    words: tuple[str | int, ...] = ()
+
+    def span(self, match: re.Match[str]) -> tuple[int, int]:
+        """The characters of a match that tell the date."""
+        told = [match.span(group) for group in self.words if match[group]]
+        return told[0] if told else match.span()
