@@ -1,8 +1,10 @@
 """What must be written so that the store equals a note. Pure: what is stored and what was read in, a change out.
 
 A block that is stored with the same text, headings and lead-in keeps its facts, ids and vectors, wherever it now
-stands; every other one is new. A changed title or date makes all blocks new, as statements are embedded with the one
-and "yesterday" counts from the other; vectors come from the cache where the wording is known.
+stands; every other one is new. So is one whose facts name something else now, as another block of the note may show
+what is a name; its facts keep their ids, as their words are the same. A changed title or date makes all blocks new, as
+statements are embedded with the one and "yesterday" counts from the other; vectors come from the cache where the
+wording is known.
 """
 
 from __future__ import annotations
@@ -10,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -39,6 +41,7 @@ from recalld.store.changes import (
     StoredBlock,
     StoredNote,
 )
+from recalld.store.facts import Wording
 from retrieval.text.words import index_words
 
 _DATE_TITLE = re.compile(
@@ -197,8 +200,7 @@ def plan_note(
     kept: list[KeptBlock] = []
     added: list[tuple[int, int, ExtractedBlock]] = []
     position = 0
-    searchable = [block for block in blocks if block.passages]
-    for ordinal, block in enumerate(searchable):
+    for ordinal, block in enumerate(filter(_is_shown, blocks)):
         match = None if retitled and _leans_on_title(block) else matches.take(block)
         if match:
             words = tuple(_kept_words(title, block, one) for one in block.passages)
@@ -214,17 +216,12 @@ def plan_note(
         else:
             added.append((ordinal, position, block))
         position += len(block.passages)
-    removed = tuple(
-        block.block_id
-        for block in stored_blocks
-        if block.block_id not in {one.block_id for one in kept}
+    stays = {one.block_id for one in kept}
+    removed = tuple(block.block_id for block in stored_blocks if block.block_id not in stays)
+    uids = _Uids(
+        uid,
+        (one for block in stored_blocks if block.block_id in stays for one in block.passage_uids),
     )
-    taken = {
-        one
-        for block in stored_blocks
-        if block.block_id not in removed
-        for one in block.passage_uids
-    }
     return NoteChange(
         note_id=stored.note_id if stored else None,
         uid=uid,
@@ -242,12 +239,16 @@ def plan_note(
         links=note.links,
         kept=tuple(kept),
         added=tuple(
-            _new_block(uid, ordinal, first, block, title, named, taken)
-            for ordinal, first, block in added
+            _new_block(ordinal, first, block, title, named, uids) for ordinal, first, block in added
         ),
         removed=removed,
         aliases=note.aliases,
     )
+
+
+def _is_shown(block: ExtractedBlock) -> bool:
+    """Whether a block is stored: all that has words or marks of its own, so that its lines can be shown."""
+    return bool(block.passages) or bool(block.block.text.strip())
 
 
 def _leans_on_title(block: ExtractedBlock) -> bool:
@@ -262,7 +263,7 @@ class _Matches:
     """Stored blocks by what makes them the same; each is taken once, in order."""
 
     def __init__(self, stored: Iterable[StoredBlock]) -> None:
-        self._waiting: dict[tuple[object, ...], list[StoredBlock]] = defaultdict(list)
+        self._waiting: dict[tuple[object, ...], deque[StoredBlock]] = defaultdict(deque)
         for block in stored:
             key = (block.kind, block.text_hash, block.heading_path, block.lead_in)
             self._waiting[key].append(block)
@@ -271,19 +272,31 @@ class _Matches:
         parsed = block.block
         key = (parsed.kind, digest(parsed.text), parsed.heading_path, block.lead_in)
         waiting = self._waiting.get(key)
-        if waiting and len(waiting[0].passage_uids) == len(block.passages):
-            return waiting.pop(0)
+        if (
+            waiting
+            and len(waiting[0].passage_uids) == len(block.passages)
+            and waiting[0].wordings <= _wordings(block)
+        ):
+            return waiting.popleft()
         return None
 
 
+def _wordings(block: ExtractedBlock) -> frozenset[str]:
+    return frozenset(
+        Wording.of(fact).dumps()
+        for passage in block.passages
+        for statement in passage.statements
+        for fact in statement.facts
+    )
+
+
 def _new_block(
-    uid: str,
     ordinal: int,
     position: int,
     block: ExtractedBlock,
     title: str,
     named: str,
-    taken: set[str],
+    uids: _Uids,
 ) -> NewBlock:
     parsed = block.block
     prefix = embed_prefix(named, parsed.heading_path)
@@ -297,7 +310,7 @@ def _new_block(
         lines=parsed.lines,
         passages=tuple(
             NewPassage(
-                uid=_free_uid(uid, passage.text, taken),
+                uid=uids.take(passage.text),
                 position=position + offset,
                 text=passage.text,
                 lines=passage.lines,
@@ -312,13 +325,21 @@ def _new_block(
     )
 
 
-def _free_uid(note_uid: str, text: str, taken: set[str]) -> str:
-    """The uid of a passage: from its note and words, numbered where the note says the same twice."""
-    number = 0
-    while (uid := digest(note_uid, text, str(number)).hex()) in taken:
-        number += 1
-    taken.add(uid)
-    return uid
+class _Uids:
+    """The uids of a note's passages: from the note and the words, numbered where it says the same twice."""
+
+    def __init__(self, note_uid: str, taken: Iterable[str]) -> None:
+        self._note_uid = note_uid
+        self._taken = frozenset(taken)
+        self._next: dict[str, int] = defaultdict(int)
+
+    def take(self, text: str) -> str:
+        """The first uid for a passage of these words that is free; it is taken then."""
+        while True:
+            uid = digest(self._note_uid, text, str(self._next[text])).hex()
+            self._next[text] += 1
+            if uid not in self._taken:
+                return uid
 
 
 def _new_statement(

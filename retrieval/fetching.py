@@ -156,12 +156,12 @@ def _passage(connection: Connection, passage_id: PassageId, lines_around: int) -
 
 def _note(connection: Connection, note_id: NoteId) -> Fetched:
     note = note_row(connection, note_id)
-    blocks = block_texts(connection, note_id, Lines(first=1, last=2**31))
+    lines = _kept_lines(connection, note_id, Lines(first=1, last=2**31))
     result: dict[str, object] = {
         "anchor": f"note:{note.uid[:8]}",
         "id": note.uid,
         "kind": "note",
-        "text": "\n".join(text.rstrip("\n") for _, _, text in blocks),
+        "text": "\n".join(lines.get(number, "") for number in range(1, max(lines, default=0) + 1)),
         "title": note.title,
         "dates": {"happened": None, "stated": note.dated.isoformat() if note.dated else None},
         "sources": [{"root": note.root, "path": note.path, "lines": None}],
@@ -200,16 +200,21 @@ def _place_json(passage: PassageRow, lines: Lines) -> dict[str, object]:
 def _text_round(
     connection: Connection, passage: PassageRow, lines: Lines, around: int
 ) -> dict[str, object]:
-    """The note's stored lines from `around` before to `around` after; lines that are not kept are empty."""
+    """The note's lines from `around` before to `around` after; those with nothing but private parts are empty."""
     first, last = max(1, lines.first - around), lines.last + around
-    wanted = Lines(first=first, last=last)
-    kept: dict[int, str] = {}
-    for start, _, text in block_texts(connection, passage.note_id, wanted):
-        for offset, line in enumerate(text.splitlines()):
-            if first <= start + offset <= last:
-                kept[start + offset] = line
+    kept = _kept_lines(connection, passage.note_id, Lines(first=first, last=last))
     end = max(kept, default=first)
     return {
         **_place_json(passage, Lines(first=first, last=max(end, lines.last))),
         "text": "\n".join(kept.get(number, "") for number in range(first, end + 1)),
+    }
+
+
+def _kept_lines(connection: Connection, note_id: NoteId, wanted: Lines) -> dict[int, str]:
+    """The note's lines by number, without private parts and with secrets masked, as far as they hold anything."""
+    return {
+        number: line
+        for start, _, text in block_texts(connection, note_id, wanted)
+        for number, line in enumerate(text.removesuffix("\n").split("\n"), start)
+        if wanted.first <= number <= wanted.last and line.strip()
     }

@@ -22,7 +22,7 @@ from recalld.records import (
     ParsedNote,
 )
 
-RULES_VERSION = "rules@2"
+RULES_VERSION = "rules@3"
 
 _LED_IN = (
     BlockKind.LIST_ITEM,

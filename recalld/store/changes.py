@@ -56,6 +56,8 @@ class StoredBlock:
     lead_in: str
     lines: Lines
     passage_uids: tuple[str, ...]
+    # How it words its facts, as `Wording.dumps` gives it; none where a model's facts took the place of the rules'.
+    wordings: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

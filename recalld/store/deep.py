@@ -266,7 +266,8 @@ class DeepWriter:
             rows = execute(
                 self._connection,
                 "UPDATE block SET extraction = 'pending', attempts = 0, next_try = NULL,"
-                f" parked_reason = NULL WHERE kind NOT IN ({kinds}) AND {which} RETURNING 1",
+                f" parked_reason = NULL WHERE kind NOT IN ({kinds}) AND {which} AND EXISTS"
+                " (SELECT 1 FROM passage WHERE block_id = block.id) RETURNING 1",
                 {"extractor": extractor},
             )
         return len(rows)

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from recalld.records import BlockId
+from recalld.records import BlockId, ExtractedFact
 from recalld.store.changes import NewFact
 from recalld.store.connection import Connection, execute
 from recalld.store.succession import (
@@ -42,8 +42,8 @@ class Wording:
     relations: tuple[tuple[str, str, str], ...]
 
     @classmethod
-    def of(cls, fact: NewFact) -> Wording:
-        """What a new fact says."""
+    def of(cls, fact: NewFact | ExtractedFact) -> Wording:
+        """What a fact to be stored says."""
         return cls(
             text=fact.text,
             category=fact.category.value if fact.category else None,

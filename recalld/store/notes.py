@@ -211,7 +211,7 @@ class NoteWriter:
                 block.lead_in,
                 block.lines.first,
                 block.lines.last,
-                first_state(block.kind),
+                first_state(block.kind) if block.passages else "done",
                 change.extractor,
             ),
         )

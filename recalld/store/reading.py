@@ -64,7 +64,10 @@ def blocks_of_note(connection: Connection, note_id: NoteId) -> list[StoredBlock]
         connection,
         "SELECT block.id, ordinal, kind, text_hash, heading_path, lead_in, block.line_from,"
         " block.line_to, (SELECT json_group_array(uid ORDER BY position) FROM passage"
-        " WHERE block_id = block.id) FROM block WHERE block.note_id = ? ORDER BY ordinal",
+        " WHERE block_id = block.id), CASE WHEN block.extractor = note.extractor THEN"
+        " (SELECT json_group_array(DISTINCT wording) FROM passage"
+        " JOIN fact_source ON passage_id = passage.id WHERE block_id = block.id) ELSE '[]' END"
+        " FROM block JOIN note ON note.id = note_id WHERE note_id = ? ORDER BY ordinal",
         (note_id,),
     )
     return [
@@ -78,6 +81,7 @@ def blocks_of_note(connection: Connection, note_id: NoteId) -> list[StoredBlock]
             lines=Lines(first=row[6], last=row[7]),
             passage_uids=tuple(json.loads(row[8])),
         )
+            wordings=frozenset(json.loads(row[9])),
         for row in rows
     ]
 

@@ -132,6 +132,9 @@ BLOCKS = (
     "La sauvegarde échoue depuis le 3 mars 2026.",
     "部署在东京的服务器上。重启以后恢复正常。",
     "Er läuft nicht.",
+    # The second shows that the first begins with a name.
+    "Marlow repairs the boiler each spring.",
+    "Yesterday we met Marlow in the office.",
     "It is 5433.",
     "# Deploy",
     "## Incidents",

@@ -304,8 +304,7 @@ def test_get_gives_a_fact_whole(daemon: RunningDaemon) -> None:
         "root": "vault",
         "path": "deploy.md",
         "lines": [9, 13],
-        # A heading is told by the context; its own line is not kept.
-        "text": "\n\nThe deploy of alpha failed on 2026-03-02 with error E1234.\n\n"
+        "text": "## Incidents\n\nThe deploy of alpha failed on 2026-03-02 with error E1234.\n\n"
         "See [[Alpha]] for more.",
     }
 

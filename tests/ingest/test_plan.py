@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from datetime import date
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -35,6 +36,7 @@ from recalld.records import (
     RootId,
 )
 from recalld.store.changes import NoteChange, StoredBlock, StoredNote
+from tests.growth import assert_grows_with_size
 from tests.ingest.keeping import Vault
 
 STAT = FileStat(size=1, mtime_ns=1_700_000_000_000_000_000, ctime_ns=1, inode=1, device=1)
@@ -99,6 +101,7 @@ class Memory:
                     lead_in=old.lead_in,
                     lines=kept.lines,
                     passage_uids=old.passage_uids,
+                    wordings=old.wordings,
                 )
             )
             words = tuple(row[2] for row in self.passages[kept.block_id])
@@ -407,3 +410,61 @@ def test_store_ends_as_if_it_had_only_seen_the_newest_note(tmp_path_factory, his
         new.write("a.md", history[-1] + "\nEnd of note.\n")
         new.look()
         assert old.content() == new.content()
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "name"),
+    [
+        (
+            "Marlow repairs the boiler each spring.",
+            "Yesterday we met Marlow in the office.",
+            "marlow",
+        ),
+        ("Sietske beheert de server.", "Gisteren sprak ik met Sietske over de server.", "sietske"),
+        ("Camille garde le serveur.", "Hier nous avons vu Camille au bureau.", "camille"),
+    ],
+)
+def test_a_name_that_another_block_shows_is_named_by_the_kept_ones_too(
+    tmp_path: Path, first: str, second: str, name: str
+) -> None:
+    facts = "SELECT id, uid, text FROM fact ORDER BY id LIMIT 1"
+    named = "SELECT key FROM mention JOIN entity ON entity.id = entity_id WHERE fact_id = 1"
+    with Vault(tmp_path) as vault:
+        vault.write("a.md", f"{first}\n")
+        vault.look()
+        before = vault.rows(facts)
+        assert vault.rows(named) == []
+        vault.write("a.md", f"{first}\n\n{second}\n")
+        vault.look()
+        assert vault.rows(facts) == before
+        assert vault.rows(named) == [(name,)]
+        vault.write("a.md", f"{first}\n")
+        vault.look()
+        assert vault.rows(facts) == before
+        assert vault.rows(named) == []
+
+
+def test_a_block_that_a_new_name_does_not_touch_is_kept() -> None:
+    text = "The gateway listens on port 9090.\n"
+    memory = Memory()
+    memory.take(text)
+    change = memory.plan(f"{text}\nYesterday we met Marlow in the office.\n")
+    assert (len(change.kept), len(change.added)) == (1, 1)
+
+
+def test_blocks_without_words_are_stored_for_their_lines() -> None:
+    memory = Memory()
+    memory.take("# Servers\n\n---\n\nThe gateway listens on port 9090.\n\n%% private %%\n")
+    assert [block.lines.first for block in memory.blocks] == [1, 3, 5]
+    assert [len(block.passage_uids) for block in memory.blocks] == [0, 0, 1]
+
+
+@pytest.mark.slow
+def test_plan_of_a_long_note_grows_with_its_length() -> None:
+    def make(size: int) -> tuple[Memory, str]:
+        memory = Memory()
+        lines = [f"Gateway {n % 7} listens on port 9090.\n" for n in range(size)]
+        memory.take("\n".join(lines))
+        return memory, "\n".join([*lines, "The end."])
+
+    assert_grows_with_size(lambda made: made[0].plan(made[1]), make, small=150)

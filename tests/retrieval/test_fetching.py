@@ -65,6 +65,53 @@ def test_lines_round_it_come_without_what_is_private(memory):
     assert "The gateway listens on port 9090." in text
 
 
+ROUND = """---
+date: 2026-03-04
+---
+
+# 网关
+
+## Poort
+
+* * *
+
+The gateway listens on port 9191.
+
+password: hunter2hunter2
+
+Setext
+------
+
+<!-- private -->
+
+- إعادة التشغيل
+"""
+
+
+def test_lines_round_it_are_those_of_the_note(memory):
+    memory.take(round=ROUND)
+    whole = uid(memory, "fact", "text LIKE '%9191%'")
+    told = fetch(memory, whole, lines_around=100)["source_text"]
+    assert "hunter2" not in told["text"]
+    assert told["lines"] == [1, 20]
+    for number, (shown, written) in enumerate(
+        zip(told["text"].split("\n"), ROUND.split("\n"), strict=False)
+    ):
+        if number == 12:
+            assert shown.startswith("password")
+        else:
+            assert shown == ("" if "private" in written else written)
+
+
+def test_a_note_comes_line_by_line(memory):
+    memory.take(round=ROUND)
+    note = uid(memory, "note", "path = 'round.md'")
+    lines = fetch(memory, f"note:{note}")["text"].split("\n")
+    assert [lines[number - 1] for number in (5, 7, 9, 16, 20)] == [
+        "# 网关", "## Poort", "* * *", "------", "- إعادة التشغيل",
+    ]  # fmt: skip
+
+
 def test_passage_and_note_come_whole_and_count_as_no_fact(memory):
     passage = uid(memory, "passage", "text LIKE '%9090%' AND note_id = (SELECT id FROM note WHERE path = 'gateway.md')")  # fmt: skip
     fetched = get(memory.vault.database, f"passage:{passage}")

@@ -145,6 +145,12 @@ def test_fact_that_the_model_words_as_the_rules_do_keeps_its_row(shelf):
     assert shelf.rows("SELECT extractor, confidence FROM fact") == [("llm:m:d@facts@1", 0.9)]
 
 
+def test_a_block_without_passages_never_waits(shelf):
+    shelf.put("a.md", replace(of_kind(BlockKind.RULE), text="---", passages=()))
+    assert waiting(shelf) == []
+    assert shelf.writers.deep.queue_others("llm:x") == 0
+
+
 def test_no_facts_are_an_answer_too(shelf):
     put(shelf, PORT)
     [one] = waiting(shelf)
