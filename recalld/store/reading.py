@@ -80,8 +80,8 @@ def blocks_of_note(connection: Connection, note_id: NoteId) -> list[StoredBlock]
             lead_in=row[5],
             lines=Lines(first=row[6], last=row[7]),
             passage_uids=tuple(json.loads(row[8])),
-        )
             wordings=frozenset(json.loads(row[9])),
+        )
         for row in rows
     ]
 
