@@ -17,7 +17,27 @@ from retrieval.dates.reading import first_date, read_dates
 
 _LETTERS = re.compile(r"[^\W\d_]+")
 _WEEKDAY_SIGNS = frozenset(
-    "mon tue wed thu fri sat sun ma di wo do vr za zo mo mi fr sa so".split()
+    [
+        "mon",
+        "tue",
+        "wed",
+        "thu",
+        "fri",
+        "sat",
+        "sun",
+        "ma",
+        "di",
+        "wo",
+        "do",
+        "vr",
+        "za",
+        "zo",
+        "mo",
+        "mi",
+        "fr",
+        "sa",
+        "so",
+    ]
 )
 
 

@@ -320,6 +320,8 @@ def _fact(
     relations = relations or find_relations(text, entities, labels=link_labels(source))
     is_kind = category not in (None, Category.KNOWLEDGE)
     marked = is_kind or relations or happened is not None
+    if happened is None and context.section_day is not None:
+        happened = DateInterval(first=context.section_day, last=context.section_day)
     return ExtractedFact(
         text=text,
         lines=lines,
