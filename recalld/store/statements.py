@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from recalld.store.changes import NewStatement
 from recalld.store.connection import Connection, execute
+from recalld.store.embedding import take_known_vectors
 
 
 def add_statement(
@@ -45,7 +46,7 @@ def add_statement(
         },
     )
     statement_id = connection.last_insert_rowid()
-    _reuse_vector(connection, statement_id, statement.embed_hash)
+    take_known_vectors(connection, statement_id, statement.embed_hash)
     return statement_id
 
 
@@ -58,26 +59,3 @@ def drop_unused_statements(connection: Connection, block_id: int) -> None:
         " AND NOT EXISTS (SELECT 1 FROM fact_source WHERE statement_id = statement.id)",
         (block_id,),
     )
-
-
-def _reuse_vector(connection: Connection, statement_id: int, embed_hash: bytes) -> None:
-    """Takes the vector of the same text from another statement or the cache, if there is one."""
-    same = (
-        "SELECT signs, embedding FROM statement JOIN vector ON statement_id = id"
-        " WHERE embed_hash = ? LIMIT 1"
-    )
-    cached = "SELECT signs, embedding FROM embedding_cache WHERE embed_hash = ?"
-    for source in (same, cached):
-        found = execute(connection, source, (embed_hash,))
-        if found:
-            execute(
-                connection,
-                "INSERT INTO vector (statement_id, signs, embedding) VALUES (?, ?, ?)",
-                (statement_id, *found[0]),
-            )
-            execute(
-                connection,
-                "UPDATE statement SET embed_state = 'done' WHERE id = ?",
-                (statement_id,),
-            )
-            return

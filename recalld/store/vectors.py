@@ -1,4 +1,4 @@
-"""Vectors: how they are kept, which statements wait for one, and the search over them.
+"""Vectors: how they are kept, and the search over those of the space in use.
 
 Each statement has one int8 vector with a scale of its own, which cosine does not see, and one bit a dimension. The
 search reads the bits of every statement (48 bytes each, .1 µs), takes the nearest two thousand, of those the nearest
@@ -9,7 +9,7 @@ statements it computes all of them exactly.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recalld.records import PassageId, StatementId
-from recalld.store.changes import NewVector, ToEmbed
-from recalld.store.connection import Connection, execute, transaction
+from recalld.store.connection import Connection, execute
+from recalld.store.spaces import IN_USE, SpaceId, space_in_use
 
 Vector = NDArray[np.float32]
 
@@ -27,7 +27,6 @@ EXACT_BELOW = 3000
 # them hold 77 of the best 100 passages among 6,000 statements, 2,000 then 600 hold 98.
 _BY_BITS = 2000
 _BY_COSINE = 600
-_MAX_ATTEMPTS = 5
 
 
 def is_usable(vector: Vector) -> bool:
@@ -85,6 +84,10 @@ class VectorSearch(Protocol):
 class SqliteVectors:
     """Vector search inside SQLite, by sqlite-vec's distance functions."""
 
+    def __init__(self, identity: str | None = None) -> None:
+        """Finds nothing once the space in use is not the one with this `identity`; None: whichever is in use."""
+        self._identity = identity
+
     def nearest(
         self,
         connection: Connection,
@@ -93,20 +96,26 @@ class SqliteVectors:
         allowed: tuple[str, dict[str, object]] | None,
     ) -> list[PassageSimilarity]:
         """See VectorSearch."""
-        if not is_usable(query):
+        space = space_in_use(connection, self._identity) if is_usable(query) else None
+        if space is None:
             return []
-        passages = self._near_passages(connection, query, allowed)
+        passages = self._near_passages(connection, query, space, allowed)
         found = self.similarities(connection, query, passages)
         return sorted(found, key=lambda one: (-one.blended, one.passage_id))[:limit]
 
     def _near_passages(
-        self, connection: Connection, query: Vector, allowed: tuple[str, dict[str, object]] | None
+        self,
+        connection: Connection,
+        query: Vector,
+        space: SpaceId,
+        allowed: tuple[str, dict[str, object]] | None,
     ) -> list[PassageId]:
         within, bindings = allowed or ("", {})
+        bindings = {**bindings, "space": space}
         joined = (
             f"SELECT statement.id FROM statement WHERE passage_id IN ({within})" if allowed else ""
         )
-        limited = f"WHERE statement_id IN ({joined})" if joined else ""
+        limited = "WHERE space = :space" + (f" AND statement_id IN ({joined})" if joined else "")
         few = execute(
             connection,
             f"SELECT count(*) FROM (SELECT 1 FROM vector {limited} LIMIT {EXACT_BELOW})",
@@ -133,7 +142,7 @@ class SqliteVectors:
         """The nearest by exact cosine of the nearest by bits."""
         rows = execute(
             connection,
-            "SELECT statement_id, embedding FROM vector WHERE statement_id IN"
+            "SELECT statement_id, embedding FROM vector WHERE space = :space AND statement_id IN"
             f" (SELECT statement_id FROM vector INDEXED BY vector_signs {limited}"
             f" ORDER BY vec_distance_hamming(vec_bit(signs), vec_bit(:signs)) LIMIT {_BY_BITS})",
             {**bindings, "signs": np.packbits(query > 0).tobytes()},
@@ -145,14 +154,15 @@ class SqliteVectors:
         self, connection: Connection, query: Vector, passages: Sequence[PassageId]
     ) -> list[PassageSimilarity]:
         """See VectorSearch."""
-        if not is_usable(query):
+        space = space_in_use(connection, self._identity) if is_usable(query) else None
+        if space is None:
             return []
         rows = execute(
             connection,
             "SELECT passage_id, statement_id, embedding FROM json_each(:ids)"
-            " JOIN statement ON passage_id = value JOIN vector ON statement_id = statement.id"
-            " ORDER BY passage_id",
-            {"ids": json.dumps(list(passages))},
+            " JOIN statement ON passage_id = value"
+            " JOIN vector ON statement_id = statement.id AND space = :space ORDER BY passage_id",
+            {"ids": json.dumps(list(passages)), "space": space},
         )
         return blend(query, rows)
 
@@ -196,10 +206,11 @@ def unit_rows(embeddings: Sequence[bytes]) -> Vector:
 def unit_vectors(
     connection: Connection, statements: Sequence[StatementId]
 ) -> dict[StatementId, Vector]:
-    """The unit vectors of those statements that have one."""
+    """The unit vectors, in the space in use, of those statements that have one."""
     rows = execute(
         connection,
-        "SELECT statement_id, embedding FROM json_each(?) JOIN vector ON statement_id = value",
+        "SELECT statement_id, embedding FROM json_each(?) JOIN vector"
+        f" ON statement_id = value AND space = {IN_USE}",
         (json.dumps(list(statements)),),
     )
     return {StatementId(row[0]): dequantised(row[1]) for row in rows}
@@ -210,112 +221,3 @@ def dequantised(embedding: bytes) -> Vector:
     vector = np.frombuffer(embedding, np.int8).astype(np.float32)
     unit: Vector = vector / np.linalg.norm(vector)
     return unit
-
-
-class VectorWriter:
-    """The writing side for vectors; runs on the writer's thread."""
-
-    def __init__(self, connection: Connection) -> None:
-        """`connection` is the database's only writing one."""
-        self._connection = connection
-
-    def adopt_model(self, identity: str) -> bool:
-        """Makes `identity` the model of all vectors. Vectors of another one go, to be computed anew.
-
-        Returns whether anything was dropped. Vectors of two models are never compared.
-        """
-        with transaction(self._connection):
-            stored = execute(
-                self._connection, "SELECT value FROM meta WHERE key = 'embedding_model'"
-            )
-            if stored != [(identity,)]:
-                execute(self._connection, "DELETE FROM vector")
-                execute(self._connection, "DELETE FROM embedding_cache")
-                execute(
-                    self._connection, "UPDATE statement SET embed_state = 'pending', attempts = 0"
-                )
-                execute(
-                    self._connection,
-                    "INSERT OR REPLACE INTO meta VALUES ('embedding_model', ?)",
-                    (identity,),
-                )
-        return bool(stored) and stored != [(identity,)]
-
-    def put(self, vectors: Iterable[NewVector]) -> int:
-        """Stores vectors of statements that are still there with the same text. Returns how many."""
-        stored = 0
-        with transaction(self._connection):
-            for vector in vectors:
-                rows = execute(
-                    self._connection,
-                    "UPDATE statement SET embed_state = 'done' WHERE id = ? AND embed_hash = ?"
-                    " RETURNING id",
-                    (vector.statement_id, vector.embed_hash),
-                )
-                if rows:
-                    execute(
-                        self._connection,
-                        "INSERT OR REPLACE INTO vector (statement_id, signs, embedding)"
-                        " VALUES (?, ?, ?)",
-                        (vector.statement_id, vector.signs, vector.embedding),
-                    )
-                    stored += 1
-        return stored
-
-    def refuse(self, statements: Sequence[StatementId]) -> None:
-        """Records that the model gave no usable vector; after some attempts the statement is left to keywords."""
-        with transaction(self._connection):
-            execute(
-                self._connection,
-                "UPDATE statement SET attempts = attempts + 1, embed_state = CASE WHEN"
-                f" attempts + 1 >= {_MAX_ATTEMPTS} THEN 'failed' ELSE 'pending' END"
-                " WHERE id IN (SELECT value FROM json_each(?))",
-                (json.dumps(list(statements)),),
-            )
-
-    def retry_refused(self) -> None:
-        """Gives refused statements another chance; called when the model or its state changed."""
-        with transaction(self._connection):
-            execute(
-                self._connection,
-                "UPDATE statement SET embed_state = 'pending', attempts = 0 WHERE embed_state = 'failed'",
-            )
-
-    def prune_cache(self, older_than_ms: int, keep: int) -> int:
-        """Drops cached vectors last used before, and all beyond the newest `keep`. Returns how many."""
-        with transaction(self._connection):
-            rows = execute(
-                self._connection,
-                "DELETE FROM embedding_cache WHERE used_at < :old OR embed_hash NOT IN"
-                " (SELECT embed_hash FROM embedding_cache ORDER BY used_at DESC LIMIT :keep)"
-                " RETURNING 1",
-                {"old": older_than_ms, "keep": keep},
-            )
-        return len(rows)
-
-
-def to_embed(connection: Connection, limit: int) -> list[ToEmbed]:
-    """Statements that wait for a vector, those of the most recently changed notes first."""
-    # `<> 'done'` is said as the partial index says it, or SQLite would read every statement.
-    rows = execute(
-        connection,
-        "SELECT statement.id, embed_prefix || statement.text, embed_hash FROM statement"
-        " JOIN passage ON passage.id = passage_id JOIN note ON note.id = note_id"
-        " WHERE embed_state <> 'done' AND embed_state = 'pending'"
-        " ORDER BY attempts, changed_at DESC, statement.id LIMIT ?",
-        (limit,),
-    )
-    return [
-        ToEmbed(statement_id=StatementId(row[0]), text=row[1], embed_hash=row[2]) for row in rows
-    ]
-
-
-def count_to_embed(connection: Connection) -> tuple[int, int]:
-    """How many statements wait for a vector, and how many were given up."""
-    rows: dict[str, int] = dict(
-        execute(
-            connection,
-            "SELECT embed_state, count(*) FROM statement WHERE embed_state <> 'done' GROUP BY 1",
-        )
-    )
-    return int(rows.get("pending", 0)), int(rows.get("failed", 0))

@@ -9,10 +9,11 @@ from typing import Protocol, TypeVar
 from recalld.store.agreement import AgreementWriter
 from recalld.store.connection import Connection, execute, transaction
 from recalld.store.deep import DeepWriter
+from recalld.store.embedding import VectorWriter
 from recalld.store.notes import NoteWriter
 from recalld.store.regraph import GraphWriter
+from recalld.store.spaces import SpaceWriter
 from recalld.store.usage import UsageWriter
-from recalld.store.vectors import VectorWriter
 
 T = TypeVar("T")
 
@@ -24,6 +25,7 @@ class Writers:
     connection: Connection
     notes: NoteWriter
     vectors: VectorWriter
+    spaces: SpaceWriter
     usage: UsageWriter
     deep: DeepWriter
     graph: GraphWriter
@@ -36,6 +38,7 @@ class Writers:
             connection=connection,
             notes=NoteWriter(connection),
             vectors=VectorWriter(connection),
+            spaces=SpaceWriter(connection),
             usage=UsageWriter(connection),
             deep=DeepWriter(connection),
             graph=GraphWriter(connection),

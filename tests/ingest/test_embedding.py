@@ -193,8 +193,28 @@ def test_vectors_of_another_space_go_and_are_made_anew(vault):
         embedder=WordEmbedder(identity="words@2"),
         batch=9,
     )
+    in_use = (
+        "SELECT length(embedding) FROM vector JOIN space ON space.id = space WHERE state = 'in_use'"
+    )
     assert other.adopt()
-    assert vault.rows("SELECT count(*) FROM vector") == [(0,)]
+    assert vault.rows(in_use) == []
     assert not other.adopt()
     assert other.step().stored == 1
-    assert vault.rows("SELECT length(embedding) FROM vector") == [(DIMENSION,)]
+    assert vault.rows(in_use) == [(DIMENSION,)]
+
+
+def test_a_space_is_made_beside_the_one_in_use_and_takes_what_is_known(vault):
+    vault.write("a.md", "The machine hums.\n\nThe fan sings.\n")
+    vault.look()
+    stage(vault, WordEmbedder()).step()
+    embedder = WordEmbedder(identity="words@2")
+    other = EmbeddingStage(database=vault.database, writes=vault.writes, embedder=embedder, batch=1)
+    assert other.step().asked == 0, "before it is begun there is nothing to do"
+    other.begin()
+    assert (other.step().stored, len(embedder.statements)) == (1, 1)
+    vault.write("b.md", "The machine hums.\n")
+    vault.look()
+    while other.step().asked:
+        pass
+    assert sorted(embedder.statements) == ["The fan sings.", "The machine hums."]
+    assert vault.rows("SELECT count(*) FROM vector GROUP BY space") == [(3,), (3,)]

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
 
+from recalld.models.embedder import EmbeddingSpace
 from recalld.records import (
     BlockId,
     BlockKind,
@@ -37,6 +38,13 @@ ONE_LINE = Lines(first=1, last=1)
 MTIME_NS = 1_779_969_600_000_000_000
 
 
+def model(identity: str, dimension: int = 8) -> EmbeddingSpace:
+    return EmbeddingSpace(identity=identity, name=identity, dimension=dimension, tau=0.5, slope=6.0)
+
+
+MODEL = model("model@1")
+
+
 def digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=16).digest()
 
@@ -48,6 +56,7 @@ class Shelf:
         self.database = Database(file)
         self.writers = Writers.over(self.database.writer)
         self.root = self.writers.notes.put_root("notes", Path("/notes"), 1, 2)
+        self.space = self.writers.spaces.use(MODEL)
 
     def rows(self, sql: str, *bindings: object) -> list[tuple[object, ...]]:
         return self.database.writer.execute(sql, bindings).fetchall()

@@ -11,8 +11,9 @@ from recalld.errors import StoreError
 from recalld.records import BlockId, Lines, NoteId
 from recalld.store.changes import KeptBlock, NewVector, PassageWords
 from recalld.store.connection import execute
+from recalld.store.embedding import to_embed
 from recalld.store.reading import notes_of_root, root_named
-from recalld.store.vectors import quantise, to_embed
+from recalld.store.vectors import quantise
 from tests.recalld.store.building import MTIME_NS, block, change, digest, fact, stat, targets
 
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from recalld.records import RootId
 from recalld.store.changes import NewVector
+from recalld.store.embedding import to_embed
 from recalld.store.reading import (
     blocks_of_note,
     count_undecided,
@@ -16,7 +17,7 @@ from recalld.store.reading import (
     root_named,
     undecided_facts,
 )
-from recalld.store.vectors import quantise, to_embed
+from recalld.store.vectors import quantise
 from tests.recalld.store.building import block, digest, fact
 
 

@@ -1,4 +1,4 @@
-"""Vectors: what may be stored, what waits, and a search that agrees with the exact one."""
+"""Vectors: what may be stored, and a search that agrees with the exact one."""
 
 import numpy as np
 import pytest
@@ -7,19 +7,14 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from recalld.records import PassageId
-from recalld.store.changes import NewVector
 from recalld.store.connection import execute, transaction
 from recalld.store.vectors import (
     EXACT_BELOW,
     SqliteVectors,
     blend,
-    count_to_embed,
     dequantised,
     quantise,
-    to_embed,
-    unit_vectors,
 )
-from tests.recalld.store.building import block, digest
 
 DIMENSION = 384
 finite = st.floats(width=32, allow_nan=False, allow_infinity=False)
@@ -89,8 +84,8 @@ def fill(shelf, vectors, per_passage=3):
             )
             execute(
                 connection,
-                "INSERT INTO vector (statement_id, signs, embedding) VALUES (?, ?, ?)",
-                (number + 1, *quantise(vector)),
+                "INSERT INTO vector (space, statement_id, signs, embedding) VALUES (?, ?, ?, ?)",
+                (shelf.space, number + 1, *quantise(vector)),
             )
 
 
@@ -169,88 +164,3 @@ def test_a_passage_is_half_its_best_statement_and_half_their_mean():
     assert first.cosines == {1: pytest.approx(1), 2: pytest.approx(0)}
     assert first.blended == pytest.approx(0.5 + 0.5 * np.sqrt(0.5))
     assert (second.passage_id, second.blended) == (2, pytest.approx(0))
-
-
-def waiting(shelf):
-    with shelf.reader() as connection:
-        return to_embed(connection, 100)
-
-
-def vector_for(one, value=1.0, embed_hash=None):
-    signs, embedding = quantise(np.full(8, value, np.float32))
-    return NewVector(
-        statement_id=one.statement_id,
-        embed_hash=embed_hash or one.embed_hash,
-        signs=signs,
-        embedding=embedding,
-    )
-
-
-def test_what_waits_is_found_by_its_index(shelf):
-    plan = "EXPLAIN QUERY PLAN SELECT statement.id FROM statement"
-    rows = shelf.rows(f"{plan} WHERE embed_state <> 'done' AND embed_state = 'pending'")
-    assert "statement_to_embed" in str(rows)
-    asked = []
-    shelf.database.writer.exec_trace = lambda _cursor, sql, _bindings: asked.append(sql) or True
-    to_embed(shelf.database.writer, 5)
-    shelf.database.writer.exec_trace = None
-    ((_, _, _, first), *_) = shelf.rows(f"EXPLAIN QUERY PLAN {asked[0]}", 5)
-    assert "statement_to_embed" in str(first)
-
-
-def test_a_late_vector_of_a_statement_that_changed_is_dropped(shelf):
-    shelf.put("a.md", block("a", "Alpha is up."))
-    (one,) = waiting(shelf)
-    assert shelf.writers.vectors.put([vector_for(one, embed_hash=digest("old"))]) == 0
-    assert waiting(shelf) == [one]
-    assert shelf.writers.vectors.put([vector_for(one)]) == 1
-    assert waiting(shelf) == []
-    with shelf.reader() as connection:
-        assert list(unit_vectors(connection, [one.statement_id])) == [one.statement_id]
-
-
-def test_a_refused_statement_is_tried_again_and_then_left_to_keywords(shelf):
-    shelf.put("a.md", block("a", "Alpha is up."))
-    (one,) = waiting(shelf)
-    tries = 0
-    while waiting(shelf):
-        shelf.writers.vectors.refuse([one.statement_id])
-        tries += 1
-        assert tries < 20
-    assert tries > 1
-    with shelf.reader() as connection:
-        assert count_to_embed(connection) == (0, 1)
-    shelf.writers.vectors.retry_refused()
-    assert waiting(shelf) == [one]
-
-
-def test_those_refused_wait_behind_the_others(shelf):
-    shelf.put("a.md", block("a", "Alpha."), block("a", "Beta.", ordinal=1))
-    first, second = waiting(shelf)
-    shelf.writers.vectors.refuse([first.statement_id])
-    assert [one.statement_id for one in waiting(shelf)] == [
-        second.statement_id,
-        first.statement_id,
-    ]
-
-
-def test_vectors_of_two_models_are_never_together(shelf):
-    assert not shelf.writers.vectors.adopt_model("one")
-    shelf.put("a.md", block("a", "Alpha is up."))
-    (statement,) = waiting(shelf)
-    shelf.writers.vectors.put([vector_for(statement)])
-    assert not shelf.writers.vectors.adopt_model("one")
-    assert waiting(shelf) == []
-    assert shelf.writers.vectors.adopt_model("two")
-    assert waiting(shelf) == [statement]
-    assert shelf.rows("SELECT count(*) FROM vector") == [(0,)]
-
-
-def test_the_cache_is_pruned_by_age_and_by_number(shelf):
-    for number in range(6):
-        shelf.rows(
-            "INSERT INTO embedding_cache VALUES (?, x'00', x'00', ?)", bytes([number]), number
-        )
-    assert shelf.writers.vectors.prune_cache(older_than_ms=2, keep=3) == 3
-    kept = shelf.rows("SELECT used_at FROM embedding_cache ORDER BY used_at")
-    assert kept == [(3,), (4,), (5,)]
