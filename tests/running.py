@@ -15,8 +15,8 @@ from daemon.app import DATABASE_NAME, App, build
 from recalld.client import Client
 from recalld.settings import load_settings
 from tests.fakes import Loader, WordEmbedder
+from tests.waiting import DEADLINE_S, soon
 
-DEADLINE_S = 60.0
 QUICK: Mapping[str, object] = {
     "ingest.quiet_ms": 40,
     "ingest.longest_wait_ms": 400,
@@ -122,10 +122,7 @@ class RunningDaemon:
 
     def wait_until(self, condition: Any, deadline_s: float = DEADLINE_S) -> None:
         """Waits until something holds that status does not tell; fails at the deadline."""
-        end = time.monotonic() + deadline_s
-        while not condition():
-            assert time.monotonic() < end, "not in time"
-            time.sleep(0.02)
+        soon(condition, deadline_s)
 
     def files(self) -> dict[str, bytes]:
         """Every file below the vault that can be read, with its content; recalld's own left out."""

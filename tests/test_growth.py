@@ -30,9 +30,7 @@ def test_the_square_of_the_size_is_caught():
         assert_grows_with_size(pieces, lambda size: "x" * size, small=20_000)
 
 
-@pytest.mark.parametrize(
-    "work", [sum, lambda items: sorted(items, key=lambda n: n * 7919 % 10007)]
-)
+@pytest.mark.parametrize("work", [sum, lambda items: sorted(items, key=lambda n: n * 7919 % 10007)])
 def test_growth_with_the_size_passes(work: Callable[[range], object]):
     assert_grows_with_size(work, range, small=5_000)
 
@@ -77,7 +75,7 @@ def test_work_that_is_dear_each_time_is_told_with_its_best_ratio():
 
 def test_an_interruption_of_the_small_work_does_not_hide_growth():
     clock = Clock()
-    small = [0.0025] + [0.001] * 100
+    small = [0.01] + [0.001] * 1000
 
     def one() -> None:
         clock.now += small.pop(0)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from recalld.errors import RecalldError
+from tests.waiting import DEADLINE_S
 
 HIT = {
     "anchor": "fact:a3f1c0d2", "kind": "fact", "text": "De uitrol faalt om 03:00.\nTweede regel 部署失败",
@@ -118,7 +119,7 @@ class FakeDaemon:
 
     def __exit__(self, *_: object) -> None:
         self._listener.shutdown(socket.SHUT_RDWR)
-        self._thread.join(5)
+        self._thread.join(DEADLINE_S)
         self._listener.close()
 
     def _serve(self) -> None:

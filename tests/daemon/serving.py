@@ -8,9 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from daemon.server import ServerLimits, SocketServer
-
-# Nothing that works takes this long; what waits for it fails instead of hanging.
-PATIENCE_S = 10.0
+from tests.waiting import DEADLINE_S
 
 
 class EventLog:
@@ -32,7 +30,7 @@ class EventLog:
 
     def wait_for(self, name: str) -> None:
         with self._happened:
-            assert self._happened.wait_for(lambda: name in self.names(), PATIENCE_S), self.events
+            assert self._happened.wait_for(lambda: name in self.names(), DEADLINE_S), self.events
 
 
 def echo(params):
@@ -54,7 +52,7 @@ def serving(path: Path, methods=None, *, log=None, **limits) -> Iterator[SocketS
 @contextlib.contextmanager
 def connected(path: Path) -> Iterator[socket.socket]:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
-        client.settimeout(PATIENCE_S)
+        client.settimeout(DEADLINE_S)
         client.connect(str(path))
         yield client
 

@@ -11,6 +11,7 @@ import pytest
 
 from daemon.lock import InstanceLock
 from recalld.errors import AlreadyRunning, StoreUnusable
+from tests.waiting import DEADLINE_S
 
 # Takes the lock, says so, and holds it until its input ends; 4 when somebody else has it.
 HOLDER = """
@@ -50,7 +51,7 @@ def said(process: subprocess.Popen[str]) -> str:
 
 
 def finish(process: subprocess.Popen[str]) -> int:
-    process.communicate(timeout=10)
+    process.communicate(timeout=DEADLINE_S)
     return process.returncode
 
 
@@ -132,7 +133,7 @@ def test_child_that_outlives_its_daemon_does_not_keep_the_lock(tmp_path):
         assert said(child) == "up"
     with InstanceLock(tmp_path):
         assert child.poll() is None
-    child.communicate(timeout=10)
+    child.communicate(timeout=DEADLINE_S)
 
 
 def test_lock_is_free_again_after_use_and_can_be_taken_twice_in_turn(tmp_path):

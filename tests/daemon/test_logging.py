@@ -9,6 +9,8 @@ import textwrap
 
 import pytest
 
+from tests.waiting import DEADLINE_S
+
 # A fresh interpreter: logging is configured for a whole process.
 pytestmark = pytest.mark.slow
 
@@ -25,7 +27,7 @@ def logged(script: str, *, level: str = "info", log_format: str = "json") -> str
         capture_output=True,
         text=True,
         check=True,
-        timeout=30,
+        timeout=DEADLINE_S,
     )
     assert done.stdout == ""
     return done.stderr

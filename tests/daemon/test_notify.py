@@ -15,6 +15,7 @@ import pytest
 
 from daemon.notify import Notifier, inherited_socket
 from recalld.errors import SocketError
+from tests.waiting import DEADLINE_S
 
 
 @pytest.fixture(params=["path", "abstract"])
@@ -23,7 +24,7 @@ def manager(request, tmp_path):
     name = str(tmp_path / "notify") if request.param == "path" else f"@recalld-{os.getpid()}"
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiver:
         receiver.bind("\0" + name[1:] if name[0] == "@" else name)
-        receiver.settimeout(5)
+        receiver.settimeout(DEADLINE_S)
         yield receiver, name
 
 
@@ -141,7 +142,7 @@ def test_only_a_listening_unix_stream_socket_is_taken(kind, tmp_path):
         capture_output=True,
         text=True,
         check=True,
-        timeout=20,
+        timeout=DEADLINE_S,
     )
     expected = "3 True False {}" if kind == "listening" else "refused True"
     assert done.stdout.strip() == expected
@@ -172,17 +173,17 @@ def test_systemd_hands_over_its_socket(tmp_path):
         # It says that it listens before the socket takes connections.
         assert b"Listening" in service.stderr.readline()
         with socket.socket(socket.AF_UNIX) as client:
-            client.settimeout(10)
+            client.settimeout(DEADLINE_S)
             client.connect(str(path))
             client.sendall(b"systemd ")
             assert client.recv(100) == b"from systemd False"
         # Drained, so that the tool never blocks on a full pipe.
         drain = threading.Thread(target=service.stderr.read, name="drain")
         drain.start()
-        assert service.wait(10) == 0
-        drain.join(10)
+        assert service.wait(DEADLINE_S) == 0
+        drain.join(DEADLINE_S)
     finally:
         if service.poll() is None:
             service.kill()
-        service.wait(10)
+        service.wait(DEADLINE_S)
         service.stderr.close()

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from daemon.peers import LineBuffer, Peer, ServerLimits
 from daemon.waiting import StopSignal
 from recalld.errors import NotFound, TooLarge
-from tests.daemon.serving import PATIENCE_S, EventLog, answer_of, asked, echo, lines_of
+from tests.daemon.serving import EventLog, answer_of, asked, echo, lines_of
+from tests.waiting import DEADLINE_S
 
 MIB = 1024 * 1024
 
@@ -54,9 +55,11 @@ def test_line_at_the_limit_passes_and_one_byte_more_does_not():
 class Talk:
     """A client that talks with a peer's thread."""
 
-    def __init__(self, methods=None, **limits):
+    def __init__(self, methods=None, *, said: bytes = b"", **limits):
+        """`said` is what the client has sent before the peer begins to listen."""
         self.client, server = socket.socketpair()
-        self.client.settimeout(PATIENCE_S)
+        self.client.settimeout(DEADLINE_S)
+        self.client.sendall(said)
         self.stop = StopSignal()
         self.log = EventLog()
         methods = methods or {"echo": echo}
@@ -65,13 +68,13 @@ class Talk:
         self.thread.start()
 
     def ended(self) -> bool:
-        self.thread.join(PATIENCE_S)
+        self.thread.join(DEADLINE_S)
         return not self.thread.is_alive()
 
 
 @contextlib.contextmanager
-def talk(methods=None, **limits):
-    talking = Talk(methods, **limits)
+def talk(methods=None, *, said: bytes = b"", **limits):
+    talking = Talk(methods, said=said, **limits)
     try:
         yield talking
     finally:
@@ -154,19 +157,17 @@ def test_half_a_line_then_silence_is_dropped_and_told_why():
 
 def test_one_byte_at_a_time_does_not_prolong_the_half_line_limit():
     with talk(half_line_timeout_s=0.1) as t:
-        started = time.monotonic()
+        end = time.monotonic() + DEADLINE_S
         answered = False
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-            while not answered and time.monotonic() < started + PATIENCE_S:
+            while not answered and time.monotonic() < end:
                 t.client.sendall(b"x")
                 answered = bool(select.select([t.client], [], [], 0.01)[0])
         assert answered
-        assert time.monotonic() - started < 5
 
 
 def test_silent_client_is_closed_after_the_idle_limit():
-    with talk(idle_timeout_s=0.05) as t:
-        t.client.sendall(asked())
+    with talk(idle_timeout_s=0.05, said=asked()) as t:
         assert [a["id"] for a in lines_of(t.client)] == [1]
 
 
@@ -187,7 +188,7 @@ def test_client_that_closes_before_the_answer_is_no_failure():
     closed = threading.Event()
 
     def late(_params):
-        assert closed.wait(PATIENCE_S)
+        assert closed.wait(DEADLINE_S)
         return {}
 
     with talk({"late": late}) as t:
@@ -291,7 +292,7 @@ def test_request_in_flight_is_finished_and_the_next_is_told_to_stop():
 
     def slow(_params):
         begun.set()
-        assert go.wait(PATIENCE_S)
+        assert go.wait(DEADLINE_S)
         return {}
 
     with talk({"slow": slow}) as t:
@@ -303,7 +304,7 @@ def test_request_in_flight_is_finished_and_the_next_is_told_to_stop():
             + b"]\n"
             + asked("slow", 3)
         )
-        assert begun.wait(PATIENCE_S)
+        assert begun.wait(DEADLINE_S)
         t.stop.set()
         go.set()
         batch, single = lines_of(t.client)
@@ -317,12 +318,12 @@ def test_abandoned_request_is_answered_with_stopping_once():
 
     def hung(_params):
         begun.set()
-        assert go.wait(PATIENCE_S)
+        assert go.wait(DEADLINE_S)
         return {}
 
     with talk({"hung": hung}) as t:
         t.client.sendall(asked("hung", 7))
-        assert begun.wait(PATIENCE_S)
+        assert begun.wait(DEADLINE_S)
         t.stop.set()
         t.peer.abandon()
         (answer,) = lines_of(t.client)
@@ -344,9 +345,7 @@ def test_peer_that_floods_cannot_hold_up_a_stop():
 
         sender = threading.Thread(target=flood)
         sender.start()
-        assert flooding.wait(PATIENCE_S)
-        started = time.monotonic()
+        assert flooding.wait(DEADLINE_S)
         t.stop.set()
         assert t.ended()
-        assert time.monotonic() - started < 2
         sender.join()

@@ -20,6 +20,7 @@ from daemon.run import Backlog, Console, Life
 from daemon.terminal import Screen
 from recalld.errors import RecalldError, SettingsError, StoreBusy
 from tests.daemon.fakes import FOUND, STATUS, FakeApplication
+from tests.waiting import DEADLINE_S
 
 
 class Reloading(FakeApplication):
@@ -215,7 +216,7 @@ def test_second_signal_ends_a_hanging_stop_at_once(number):
         running.send_signal(signal.SIGTERM)
         assert running.stdout.readline() == "stopping\n"
         running.send_signal(number)
-        assert running.wait(5) == 128 + number
+        assert running.wait(DEADLINE_S) == 128 + number
 
 
 @pytest.mark.slow
@@ -224,7 +225,7 @@ def test_thread_left_behind_does_not_keep_the_process():
     with process(stop, stderr=subprocess.PIPE) as running:
         assert running.stdout.readline() == "started\n"
         running.terminate()
-        assert running.wait(5) == 0
+        assert running.wait(DEADLINE_S) == 0
         assert json.loads(running.stderr.read())["threads"] == ["model-call"]
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from daemon.service import NAMESPACE_OPTIONS, UNITS, Service, quoted, service_unit, socket_unit
 from recalld.errors import SettingsError
+from tests.waiting import DEADLINE_S
 
 ROOT = Path(__file__).parents[2]
 TEMPLATE = (ROOT / "systemd" / "recalld.service").read_text()
@@ -65,7 +66,7 @@ def test_analyser_accepts_the_units_whatever_the_path(tmp_path, name, sandbox):
         env={"XDG_RUNTIME_DIR": str(tmp_path), "HOME": str(tmp_path), "PATH": os.environ["PATH"]},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=DEADLINE_S,
         check=False,
     )
     ours = [line for line in (done.stdout + done.stderr).splitlines() if "recalld" in line]
@@ -84,7 +85,7 @@ def test_analyser_would_tell_a_program_that_is_not_there(tmp_path):
         env={"XDG_RUNTIME_DIR": str(tmp_path), "HOME": str(tmp_path), "PATH": os.environ["PATH"]},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=DEADLINE_S,
         check=False,
     )
     assert "recalld is not executable" in done.stderr

@@ -6,15 +6,16 @@ import os
 import signal
 
 from daemon.signals import SignalInbox
+from tests.waiting import DEADLINE_S
 
 
 def test_signals_come_in_order_and_only_orders_to_stop_stop():
     with SignalInbox() as inbox:
         os.kill(os.getpid(), signal.SIGHUP)
-        assert inbox.wait(5) == signal.SIGHUP
+        assert inbox.wait(DEADLINE_S) == signal.SIGHUP
         assert not inbox.stopping
         os.kill(os.getpid(), signal.SIGTERM)
-        assert inbox.wait(5) == signal.SIGTERM
+        assert inbox.wait(DEADLINE_S) == signal.SIGTERM
         assert inbox.stopping
 
 

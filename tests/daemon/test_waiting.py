@@ -5,6 +5,7 @@ import threading
 import time
 
 from daemon.waiting import StopSignal, ready
+from tests.waiting import DEADLINE_S
 
 
 def test_ready_socket_is_seen_before_and_after_the_stop():
@@ -43,7 +44,7 @@ def test_stop_wakes_every_waiting_thread():
             thread.start()
         stop.set()
         for thread in threads:
-            thread.join(10)
+            thread.join(DEADLINE_S)
     assert seen == [False] * 3
     stop.close()
 

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -18,8 +17,8 @@ from daemon.watch import Hint, Overflow, RootLost, Sign, Watch
 from ingest.disk.ignore import IgnoreRules
 from ingest.disk.records import Scope
 from ingest.disk.walk import walk
+from tests.waiting import DEADLINE_S, soon
 
-DEADLINE_S = 10
 NOBODY = 65534
 
 
@@ -131,11 +130,12 @@ def test_a_new_tree_is_hinted_at_whole_and_watched(root: Path, ears: Ears, watch
     heard_until_now(root, ears)
     ears.signs.clear()
     # The innermost folder is watched a moment after it was hinted at, well before anybody looks there.
-    end = time.monotonic() + DEADLINE_S
-    while "x/y/z/a.md" not in paths_of(ears.signs):
-        assert time.monotonic() < end, ears.signs
+
+    def heard() -> bool:
         (root / "x" / "y" / "z" / "a.md").write_text("later")
-        threading.Event().wait(0.1)
+        return "x/y/z/a.md" in paths_of(ears.signs)
+
+    soon(heard)
 
 
 def test_a_new_folder_that_is_found_before_it_is_told_of_is_heard_on(
@@ -405,7 +405,7 @@ def run_limited(root: Path, name: str, limit: int) -> list[str]:
     shell = f'echo {limit} > {setting} && exec "$@"'
     program = [sys.executable, "-c", LIMITED, str(root), setting]
     command = ["unshare", "--user", "--map-root-user", "sh", "-c", shell, "sh", *program]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S, check=False)
     if done.returncode and ("unshare" in done.stderr or "Permission denied" in done.stderr):
         pytest.skip(f"no user namespace here: {done.stderr.strip()}")
     assert done.returncode == 0, done.stderr
@@ -439,7 +439,7 @@ def test_open_files_are_told_from_inotify_instances(root: Path) -> None:
     fill = "import os\nheld = []\ntry:\n    while True: held.append(os.open('/', 0))\nexcept OSError: pass\n"
     program = LIMITED.replace("for health", fill + "for health", 1)
     command = ["sh", "-c", shell, "sh", sys.executable, "-c", program, str(root)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=DEADLINE_S, check=True)
     state, message, hint = done.stdout.splitlines()[0].split("|")
     assert (state, "it is 20 now" in message, "LimitNOFILE" in hint) == ("polling", True, True)
 

@@ -9,8 +9,7 @@ from daemon.writer import WriterThread
 from recalld.errors import Stopping, StoreUnusable
 from recalld.store.connection import Database
 from recalld.store.reading import meta
-
-PATIENCE_S = 10.0
+from tests.waiting import DEADLINE_S
 
 
 @pytest.fixture
@@ -67,7 +66,7 @@ def test_post_that_fails_ends_nothing(writer):
 def test_stop_finishes_what_is_queued(database):
     writer = WriterThread(database)
     held, done = threading.Event(), []
-    writer.post(lambda _: held.wait(PATIENCE_S))
+    writer.post(lambda _: held.wait(DEADLINE_S))
     for number in range(10):
         writer.post(lambda _, number=number: done.append(number))
     threading.Timer(0.02, held.set).start()

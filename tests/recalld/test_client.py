@@ -20,7 +20,8 @@ from recalld.errors import (
     TooLarge,
 )
 from recalld.jsonrpc import MethodNotFound
-from tests.daemon.serving import PATIENCE_S, connected, serving
+from tests.daemon.serving import connected, serving
+from tests.waiting import DEADLINE_S
 
 # Listens as another user until its input ends.
 STRANGER = """
@@ -50,7 +51,7 @@ def answering(path, *answers: bytes):
         def serve():
             connection, _ = listening.accept()
             with connection:
-                connection.settimeout(PATIENCE_S)
+                connection.settimeout(DEADLINE_S)
                 connection.recv(65536)
                 for answer in answers:
                     connection.sendall(answer)
@@ -156,7 +157,7 @@ def test_silence_ends_with_busy_and_the_next_call_gets_its_own_answer(path):
     go = threading.Event()
 
     def slow(_params):
-        assert go.wait(PATIENCE_S)
+        assert go.wait(DEADLINE_S)
         return {"slow": True}
 
     with (

@@ -11,9 +11,10 @@ from recalld.models.openai_client import OpenAIChat
 from recalld.models.replies import Parsed, read_json
 from recalld.models.wire import WireLimits
 from tests.fake_ollama import FACTS, FakeOllama, Step, fails
+from tests.waiting import DEADLINE_S
 
 SCHEMA = {"type": "object", "properties": {"facts": {"type": "array"}}}
-LIMITS = WireLimits(connect_s=2, silence_s=10, total_s=20)
+LIMITS = WireLimits(connect_s=DEADLINE_S, silence_s=2 * DEADLINE_S, total_s=3 * DEADLINE_S)
 
 
 @pytest.fixture
@@ -143,8 +144,8 @@ def test_call_that_hangs_is_cut_from_another_thread(fake, chat):
 
     caller = threading.Thread(target=call, name="caller")
     caller.start()
-    assert fake.hanging.wait(5)
+    assert fake.hanging.wait(DEADLINE_S)
     chat.cancel()
-    caller.join(5)
+    caller.join(DEADLINE_S)
     assert met == ["off"]
     assert chat.complete(request()).text

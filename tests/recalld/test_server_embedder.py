@@ -13,8 +13,9 @@ from recalld.models.openai_client import OpenAIVectors
 from recalld.models.server_embedder import ServerEmbedder
 from recalld.models.wire import WireLimits
 from tests.fake_ollama import FakeOllama, Listed, Step, fails, vector_of, with_vector
+from tests.waiting import DEADLINE_S
 
-LIMITS = WireLimits(connect_s=2, silence_s=10, total_s=20)
+LIMITS = WireLimits(connect_s=DEADLINE_S, silence_s=2 * DEADLINE_S, total_s=3 * DEADLINE_S)
 TEXTS = ["De poort is 5432.", "部署失败了。", "The backup ran on Monday."]
 
 
@@ -181,9 +182,9 @@ def test_closing_cuts_a_call_that_hangs(fake, embedder):
 
     caller = threading.Thread(target=call, name="caller")
     caller.start()
-    assert fake.hanging.wait(5)
+    assert fake.hanging.wait(DEADLINE_S)
     embedder.close()
-    caller.join(5)
+    caller.join(DEADLINE_S)
     assert met == ["off"]
 
 

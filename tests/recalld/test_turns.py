@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-import time
-from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 
@@ -14,8 +11,7 @@ from recalld.errors import PromptCut, TransientModelError
 from recalld.models.chat import ChatRequest, ModelHealth
 from recalld.models.turns import MOST_CUTS, SharedChat
 from tests.fakes import ScriptedChat
-
-DEADLINE_S = 10.0
+from tests.waiting import DEADLINE_S, soon
 
 
 def request(text: str) -> ChatRequest:
@@ -39,14 +35,7 @@ def model():
 
 def begun(model: ScriptedChat, count: int) -> None:
     """Waits until so many calls have reached the model."""
-    until(lambda: len(model.asked) >= count)
-
-
-def until(condition: Callable[[], bool]) -> None:
-    end = time.monotonic() + DEADLINE_S
-    while not condition():
-        assert time.monotonic() < end
-        threading.Event().wait(0.002)
+    soon(lambda: len(model.asked) >= count)
 
 
 def asked(model: ScriptedChat) -> list[str]:
@@ -78,11 +67,11 @@ def test_work_that_was_cut_often_is_left_to_end(model, threads):
     work = threads.submit(shared.complete, request("work"))
     for _ in range(MOST_CUTS):
         model.replies.extend(["hang"])
-        until(lambda: model.hangs)
+        soon(lambda: model.hangs)
         model.replies.append("answer")
         assert shared.complete_first(request("question"), within_s=DEADLINE_S).text == "answer"
     model.replies.append("hang")
-    until(lambda: model.hangs)
+    soon(lambda: model.hangs)
     with pytest.raises(TransientModelError) as raised:
         shared.complete_first(request("one too many"), within_s=0.05)
     assert raised.value.state == "busy"
@@ -106,7 +95,7 @@ def test_questions_take_turns_and_none_cuts_another(model, threads):
     first = threads.submit(shared.complete_first, request("first"), within_s=DEADLINE_S)
     begun(model, 1)
     second: Future = threads.submit(shared.complete_first, request("second"), within_s=DEADLINE_S)
-    until(lambda: shared._first_waiting == 1)
+    soon(lambda: shared._first_waiting == 1)
     model.replies.append("two")
     model.release("one")
     assert first.result(DEADLINE_S).text == "one"
@@ -130,7 +119,7 @@ def test_cancelled_work_is_not_done_again(model, threads):
     model.replies.append("hang")
     work = threads.submit(shared.complete, request("work"))
     begun(model, 1)
-    until(lambda: model.hangs)
+    soon(lambda: model.hangs)
     shared.cancel()
     with pytest.raises(TransientModelError):
         work.result(DEADLINE_S)
@@ -141,12 +130,12 @@ def test_closing_frees_everyone_in_line(model, threads):
     shared = SharedChat(model)
     model.replies.append("hang")
     one = threads.submit(shared.complete_first, request("a"), within_s=60)
-    until(lambda: model.hangs)
+    soon(lambda: model.hangs)
     others = [
         threads.submit(shared.complete, request("b")),
         threads.submit(shared.complete_first, request("c"), within_s=60),
     ]
-    until(lambda: shared._first_waiting == 1)
+    soon(lambda: shared._first_waiting == 1)
     shared.close()
     for each in (one, *others):
         with pytest.raises(TransientModelError) as raised:

@@ -1,6 +1,5 @@
 """Queries as terms, held against a real FTS5 table: found by their words, never by their syntax."""
 
-import time
 from collections.abc import Callable, Iterator
 
 import apsw
@@ -10,6 +9,7 @@ from hypothesis import strategies as st
 
 from retrieval.query import Query, coverage, match_expression, rarity, understand
 from retrieval.text.words import index_words, tokens
+from tests.growth import assert_grows_with_size
 
 TABLE = """
 CREATE VIRTUAL TABLE passage_fts USING fts5(
@@ -378,13 +378,7 @@ def test_rarity_is_positive_and_falls_with_frequency(frequency: int, documents: 
 
 @pytest.mark.slow
 def test_a_stretch_of_particles_takes_time_in_proportion_to_its_length():
-    def seconds(length: int) -> float:
-        started = time.process_time()
-        understand("本" + "のに" * length + "ゑ")
-        return time.process_time() - started
-
-    seconds(100)
-    assert seconds(40_000) < 12 * max(seconds(10_000), 0.01)
+    assert_grows_with_size(understand, lambda length: "本" + "のに" * length + "ゑ", small=1000)
 
 
 @pytest.mark.parametrize(

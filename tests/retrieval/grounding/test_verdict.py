@@ -1,5 +1,5 @@
+import itertools
 import re
-import time
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval.grounding.verdict import Grounded, Refused, ground
+from tests.growth import assert_costs_at_most, assert_grows_with_size
 
 MARKERS = frozenset({"quibblefax", "zanzifer", "quillby"})
 BLOCKS = tomllib.loads((Path(__file__).parent / "grounding_cases.toml").read_text("utf-8"))["block"]
@@ -215,19 +216,18 @@ def test_any_text_is_judged(statement, source, heading):
 
 
 @pytest.mark.slow
-def test_statement_of_a_long_block_is_judged_within_a_millisecond():
+def test_a_long_block_is_taken_apart_once_for_all_of_its_statements():
     sentence = "The server in rack {} lives in Ghent with all the others, on port {}, and so on. "
     source = "".join(sentence.format(n, 5400 + n) for n in range(15))[:1200]
     statements = [f"The server in rack {n} lives in Ghent." for n in range(12)]
-    ground("Warm up.", source="Warm up.")
-    # The block is taken apart once, for all of its facts; the best of three runs, as the machine is shared.
-    took = []
-    for run in range(3):
-        start = time.process_time()
-        for statement in statements:
-            ground(statement, source=f"{source} {run}")
-        took.append((time.process_time() - start) / len(statements))
-    assert min(took) < 0.001
+    numbers = itertools.count()
+
+    def judge(blocks: int) -> None:
+        sources = [f"{source} {next(numbers)}" for _ in range(blocks)]
+        for at, statement in enumerate(statements):
+            ground(statement, source=sources[at % blocks])
+
+    assert_costs_at_most(0.7, lambda: judge(1), than=lambda: judge(12))
 
 
 @pytest.mark.slow
@@ -235,10 +235,10 @@ def test_statement_of_a_long_block_is_judged_within_a_millisecond():
     "part", ["a", "a-", "_a", "1.", "きの", "数据库", " and a b", '"abcd ', "Ana. "]
 )
 def test_time_grows_with_the_length_of_odd_text_and_no_faster(part):
-    took = []
-    for length in (4000, 16000):
-        text = part * (length // len(part))
-        start = time.process_time()
-        ground(text[:400], source=text)
-        took.append(time.process_time() - start)
-    assert took[1] < 12 * took[0] + 0.2
+    numbers = itertools.count()
+
+    def judge(text: str) -> None:
+        # A block that was judged before is not taken apart again.
+        ground(text[:400], source=f"{text} {next(numbers)}")
+
+    assert_grows_with_size(judge, lambda length: part * (length // len(part)), small=3000)
