@@ -195,6 +195,22 @@ _EARLIER_PARTS = re.compile(
     r"|以前|之前|最初|原来|原來|第一次|当初|前は|もともと|元々|はじめ|처음|전에|예전|원래"
     r"|แต่ก่อน|แต่เดิม|ครั้งแรก|ก่อนหน้า|قبل|سابق|أول|قبلا|בעבר|לפני|בהתחלה|הראשון|पहले"
 )
+# Sure signs that a question is after how things were, or after how they are now.
+_PAST_PARTS = re.compile(
+    r"\bused to\b|\bpreviously\b|\bformerly\b|\boriginally\b|\binitially\b|\bback then\b|\bat first\b"
+    r"|\bvroeger\b|\bvoorheen\b|\baanvankelijk\b|\boorspronkelijk\b|\bdestijds\b"
+    r"|\bfrüher\b|\bvorher\b|\banfangs\b|\bursprünglich\b|\bdamals\b|\beinst\b"
+    r"|\bautrefois\b|\bauparavant\b|\binitialement\b|\bà l['’]origine\b|\bau début\b"
+    r"|以前(?:は|の|用|的|是|在|住|叫)|(?<![\d年月日天周])以前|原来(?:的|用|是|叫|在)|原來(?:的|用|是|叫|在)|当初|當初|最初|曾经|曾經"
+    r"|かつて|もともと|元々|当時|예전|원래|처음에"
+)
+_CURRENT_PARTS = re.compile(
+    r"\b(?:latest|newest|current|currently|most recent|nowadays|at the moment|at present|as of now|right now)\b"
+    r"|\b(?:nieuwste|huidige|momenteel|tegenwoordig|op dit moment|nu)\b"
+    r"|\b(?:neueste[nrsm]?|aktuell(?:e[nrsm]?)?|derzeit|momentan|heutzutage|jetzt|zurzeit)\b"
+    r"|\b(?:actuel(?:le)?s?|actuellement|maintenant|en ce moment|plus récente?s?)\b"
+    r"|目前|最新|现在|現在|如今|当前|當前|今の|いまの|현재|지금|최신"
+)
 
 
 def has_number(text: str) -> bool:
@@ -234,6 +250,16 @@ def asks_for_earlier(query: str) -> bool:
         not _EARLIER_WORDS.isdisjoint(_WORD.findall(folded))
         or _EARLIER_PARTS.search(folded) is not None
     )
+
+
+def asks_for_past(query: str) -> bool:
+    """Whether the query surely wants how things were: `used to`, `originally`, not a mere `before`."""
+    return _PAST_PARTS.search(_folded(query)) is not None
+
+
+def asks_for_current(query: str) -> bool:
+    """Whether the query surely wants how things are now: `latest`, `current`."""
+    return _CURRENT_PARTS.search(_folded(query)) is not None
 
 
 def _names_a_time(one: str, other: str) -> bool:

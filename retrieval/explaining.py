@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from recalld.records import StatementId
+from retrieval.dates.asked import FIRST_DAY, LAST_DAY
 from retrieval.evidence import DEFAULT_MIN_RELEVANCE, Calibration
 from retrieval.legs import Found
 from retrieval.presenting import Kept
@@ -79,6 +80,7 @@ def explanation(
             "language": query.language,
             "asks_when": query.asks_when,
             "asks_quantity": query.asks_quantity,
+            "time": _time(query),
         },
         "evidence": {
             "strongest": _rounded(strongest),
@@ -93,6 +95,22 @@ def explanation(
             "looked_at": len(ranked),
         },
         "candidates": candidates,
+    }
+
+
+def _time(query: Query) -> dict[str, object] | None:
+    """The days that the query names, with the words that name them; an open side is None."""
+    if query.asked is None:
+        return None
+    return {
+        "words": list(query.asked.words),
+        "intervals": [
+            [
+                None if days.first == FIRST_DAY else days.first.isoformat(),
+                None if days.last == LAST_DAY else days.last.isoformat(),
+            ]
+            for days in query.asked.intervals
+        ],
     }
 
 

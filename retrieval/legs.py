@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
+from datetime import date, timedelta
 from typing import TypeVar
 
 import numpy as np
@@ -23,12 +24,14 @@ from recalld.store.searching import (
     different_passages,
     keyword_scores,
     keyword_search,
+    newest_passages,
     passage_places,
     passage_rows,
 )
 from recalld.store.vectors import PassageSimilarity, VectorSearch
 from retrieval.cues import has_number, has_time_word
 from retrieval.graph.leg import GraphFound, graph_leg
+from retrieval.priors import WRITTEN_LATER
 from retrieval.query import Query, match_expression
 from retrieval.records import Candidate
 
@@ -36,6 +39,8 @@ _T = TypeVar("_T")
 
 # Passages that each leg brings up: the union of both is fused.
 DEPTH = 100
+# And from the days that the query names.
+IN_TIME = 30
 # How far a leg looks when copies of one passage, as of a template's line, fill it.
 _DEEPEST = 6400
 
@@ -52,13 +57,19 @@ class Found:
     # Whether the filter lets anything through at all.
     anything: bool
     graph: GraphFound = field(default_factory=GraphFound)
+    # The best from the days that the query names, whatever came up from other days.
+    in_time: tuple[PassageId, ...] = ()
     # Whether similarity scores candidates; where it does not, its cosines are still evidence.
     vector_scores: bool = True
 
     @property
     def union(self) -> list[PassageId]:
         """Every candidate once."""
-        return list(dict.fromkeys((*self.keyword_order, *self.vector_order, *self.graph.reached)))
+        return list(
+            dict.fromkeys(
+                (*self.keyword_order, *self.vector_order, *self.graph.reached, *self.in_time)
+            )
+        )
 
 
 @dataclass(slots=True)
@@ -92,13 +103,14 @@ def search(
         keyword = _keyword_leg(connection, match, limits)
         nearest = pending.result() if pending else []
         graph = walking.result() if walking else GraphFound()
+        in_time = _time_leg(connection, vectors, query, query_vector, limits)
         similar = {one.passage_id: one for one in nearest}
         scores = dict(keyword.scores)
         if match:
-            missing = _missing((*similar, *graph.reached), scores)
+            missing = _missing((*similar, *graph.reached, *in_time), scores)
             scores |= keyword_scores(connection, match, missing)
         if query_vector is not None:
-            missing = _missing((*keyword.scores, *graph.reached), similar)
+            missing = _missing((*keyword.scores, *graph.reached, *in_time), similar)
             for one in vectors.similarities(connection, query_vector, missing):
                 similar[one.passage_id] = one
     return Found(
@@ -108,6 +120,7 @@ def search(
         vector_order=tuple(one.passage_id for one in nearest),
         anything=keyword.anything,
         graph=graph,
+        in_time=in_time,
     )
 
 
@@ -149,6 +162,42 @@ def _vector_leg(
         return list(_without_copies(connection, best, best(DEPTH)).values())
 
 
+def _time_leg(
+    connection: Connection,
+    vectors: VectorSearch,
+    query: Query,
+    query_vector: NDArray[np.float32] | None,
+    limits: RecallFilter,
+) -> tuple[PassageId, ...]:
+    """The best passages from the days that a query names, which better matches from other days may keep out.
+
+    When a time is all that it names, any from those days.
+    """
+    if query.asked is None:
+        return ()
+    hull, match = query.asked.hull, match_expression(query)
+    later = timedelta(0) if query.is_of_time_alone else min(WRITTEN_LATER, date.max - hull.last)
+    narrowed = replace(
+        limits,
+        since=max(filter(None, (limits.since, hull.first))),
+        until=min(filter(None, (limits.until, hull.last + later))),
+    )
+    allowed = allowed_passages(connection, narrowed)
+    found: list[PassageId] = []
+    if allowed is None:
+        return ()
+    if match:
+        found += keyword_search(connection, match, IN_TIME, allowed)
+    if query_vector is not None:
+        within = (allowed.sql, allowed.bindings)
+        found += [
+            one.passage_id for one in vectors.nearest(connection, query_vector, IN_TIME, within)
+        ]
+    if query.is_of_time_alone:
+        found += newest_passages(connection, allowed, IN_TIME)
+    return tuple(dict.fromkeys(found))
+
+
 def _without_copies(
     connection: Connection, best: Callable[[int], dict[PassageId, _T]], found: dict[PassageId, _T]
 ) -> dict[PassageId, _T]:
@@ -163,7 +212,12 @@ def _without_copies(
 
 
 def without(
-    found: Found, *, keyword: bool = False, vector: bool = False, graph: bool = False
+    found: Found,
+    *,
+    keyword: bool = False,
+    vector: bool = False,
+    graph: bool = False,
+    in_time: bool = False,
 ) -> Found:
     """The same search as if the channels named had brought up and scored nothing.
 
@@ -173,6 +227,8 @@ def without(
         found = replace(found, vector_order=(), vector_scores=False)
     if keyword:
         found = replace(found, keyword={}, keyword_order=())
+    if in_time:
+        found = replace(found, in_time=())
     return replace(found, graph=GraphFound(ran=found.graph.ran)) if graph else found
 
 

@@ -10,7 +10,13 @@ from recalld.records import PassageId, StatementId
 from recalld.store.conflicts import successors_of
 from recalld.store.connection import Connection
 from recalld.store.vectors import unit_vectors
-from retrieval.cues import asks_for_earlier, has_number, is_question
+from retrieval.cues import (
+    asks_for_current,
+    asks_for_earlier,
+    asks_for_past,
+    has_number,
+    is_question,
+)
 from retrieval.query import Query
 from retrieval.ranked import Ranked, fact_view
 from retrieval.records import Standing
@@ -28,12 +34,16 @@ def settle_order(
 ) -> list[Ranked]:
     """The ranked passages, best first, with stale statements below current ones.
 
+    A question after the past may want what has been superseded since: then the order stays as it is.
+
     Args:
         statement_words: Index words of every statement in the running.
         rarities: Of the query's tokens.
         weights: Whether either rule takes part.
     """
     order = list(ranked)
+    if _is_of_the_past(query):
+        return order
     if weights.newer_numbers and query.asks_quantity and not asks_for_earlier(query.text):
         order = _newer_numbers_first(connection, query, order, statement_words, rarities)
     if not weights.supersession:
@@ -45,6 +55,12 @@ def settle_order(
     )
     ordered = order_superseded(tuple(by_passage), views, hidden=hidden)
     return [by_passage[item] for item in ordered]
+
+
+def _is_of_the_past(query: Query) -> bool:
+    if asks_for_current(query.text):
+        return False
+    return asks_for_past(query.text) or (query.asked is not None and query.asked.is_past)
 
 
 def _newer_numbers_first(

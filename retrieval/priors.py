@@ -7,8 +7,8 @@ candidate far. Nothing here reads a clock (ages are given) or a query's text (`c
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from datetime import timedelta
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
 from types import MappingProxyType
 
 from recalld.records import Category, DateInterval
@@ -22,6 +22,11 @@ NUMBER_GAIN = 0.5
 INTERVAL_GAIN = 1.0
 # What happened is often written down some days later.
 WRITTEN_LATER = timedelta(days=7)
+# Shares of the gain: of what was stated in the days asked for and tells of others, of what was stated
+# just after them, of what else lies beside them.
+ASIDE = 0.6
+AFTERWARDS = 0.7
+NEARBY = 0.5
 # Recalls after which frequency has its full weight.
 OFTEN = 100
 
@@ -114,18 +119,47 @@ def number_prior(*, asks_quantity: bool, has_number: bool, gain: float = NUMBER_
 
 
 def interval_prior(
-    dated: DateInterval | None, asked: DateInterval | None, *, gain: float = INTERVAL_GAIN
+    happened: DateInterval | None,
+    stated: date | None,
+    asked: Sequence[DateInterval],
+    *,
+    gain: float = INTERVAL_GAIN,
 ) -> float:
-    """`gain` when what is dated touches the days the query names, or the week after.
+    """`gain` when a fact is of the days that the query names, less when it is from near them.
 
-    Touching is enough: a leave from March to June answers a question about April.
+    What happened counts, else the day it was stated; touching is enough, as a leave from March to June answers a
+    question about April. What was stated in those days and tells of others gains `ASIDE` of it. What is told in the
+    week after may be of those days: `AFTERWARDS`, falling. Anything else within a week: `NEARBY`, falling.
 
     Args:
-        dated: When the fact happened, else the day it was stated; None when unknown.
-        asked: The days the query names; None when it names none.
+        happened: When it happened, where the fact says so.
+        stated: The day it was stated; None when unknown.
+        asked: The days the query names, each interval on its own.
     """
-    if dated is None or asked is None:
+    return gain * max((_of_days(happened, stated, days) for days in asked), default=0.0)
+
+
+def is_within(happened: DateInterval | None, stated: date | None, days: DateInterval) -> bool:
+    """Whether a fact's own date, when it happened or else when it was stated, touches these days."""
+    if happened is not None:
+        return happened.first <= days.last and days.first <= happened.last
+    return stated is not None and days.first <= stated <= days.last
+
+
+def _of_days(happened: DateInterval | None, stated: date | None, days: DateInterval) -> float:
+    if is_within(happened, stated, days):
+        return 1.0
+    if happened is not None:
+        near = NEARBY * _nearness(happened.first, happened.last, days)
+        is_aside = stated is not None and days.first <= stated <= days.last
+        return max(near, ASIDE) if is_aside else near
+    if stated is None:
         return 0.0
-    # From the side of `dated`, since a query's last day may be the last day there is.
-    begins_in_time = dated.first <= asked.last or dated.first - asked.last <= WRITTEN_LATER
-    return gain if begins_in_time and asked.first <= dated.last else 0.0
+    share = AFTERWARDS if stated > days.last else NEARBY
+    return share * _nearness(stated, stated, days)
+
+
+def _nearness(first: date, last: date, days: DateInterval) -> float:
+    """From 1 beside the days down to 0 a week away."""
+    apart = first - days.last if first > days.last else days.first - last
+    return max(0.0, 1.0 - (apart - timedelta(days=1)) / WRITTEN_LATER)

@@ -10,8 +10,10 @@ import math
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 
+from retrieval.dates.asked import AskedTime, read_asked, without
 from retrieval.text.scripts import fold, main_script
 from retrieval.text.words import (
     Language,
@@ -61,6 +63,20 @@ _QUANTITY = re.compile(
     r"|いくつ|いくら|何[個回人年日台本枚歳匹件時分]|どのくらい|どれくらい|どのぐらい|どれだけ"
     r"|몇|얼마|กี่|เท่าไ(?:หร่|ร)"
 )
+# Words that ask after whatever there is, as `fold` leaves them.
+_ANYTHING = frozenset(
+    word
+    for words in (
+        "happen happened happens happening did done do doing go went going on note notes noted write wrote written",
+        "log logs logged diary journal entry entries event events news new thing things anything everything something",
+        "all summary summarize overview tell remember know day",
+        "gebeurde gebeurd gebeurt gedaan deed deden doen notities dagboek nieuws alles iets dag",
+        "passiert passierte geschehen geschah gemacht machte getan notizen tagebuch neues ereignisse los tag",
+        "passe fait faire arrive nouvelles evenements jour tout",
+        "发生 發生 做 事 事情 记 笔记 日记 日記 有 干 こと 出来事 起き した メモ",
+    )
+    for word in words.split()
+)
 _HIRAGANA = re.compile("[ぁ-ゖ]+")
 
 
@@ -98,6 +114,15 @@ class Query:
     asks_when: bool
     asks_quantity: bool
     language: Language
+    # The time it names; None when it names none.
+    asked: AskedTime | None = None
+    # Words of that time which a note may hold as they are. They are looked for, and are no content words.
+    time_terms: tuple[Term, ...] = ()
+
+    @property
+    def is_of_time_alone(self) -> bool:
+        """Whether a time is all that it names, as `What happened yesterday?` does."""
+        return self.asked is not None and not self.terms
 
     @property
     def tokens(self) -> tuple[str, ...]:
@@ -105,31 +130,39 @@ class Query:
         return tuple(dict.fromkeys(token for term in self.terms for token in term.tokens))
 
 
-def understand(text: str) -> Query:
+def understand(text: str, today: date | None = None) -> Query:
     """A query's terms and what it asks for; any text will do, and one of symbols alone has no terms.
 
-    The first 128 different content words count.
+    The first 128 different content words count. Words that name a time do not: those name days.
+
+    Args:
+        today: What `last week` is reckoned from; None = times are words like any other.
     """
     language = language_of(text)
+    asked = read_asked(text, today) if today else None
     content: dict[Term, None] = {}
     stop: dict[Term, None] = {}
-    for word in iter_words(text):
+    for word in iter_words(text if asked is None else without(text, asked)):
         if len(content) >= _MOST_TERMS:
             break
         kept = _content_of(word, language)
         content.update(dict.fromkeys(kept))
         if not kept:
             stop[_term(word)] = None
-    if not content:
+    if asked is not None and all(_says_nothing(term) for term in content):
+        content, stop = {}, {**stop, **content}
+    elif not content:
         content, stop = stop, {}
-    asked = " ".join(fold(text.replace("’", "'")).split())
+    plain = " ".join(fold(text.replace("’", "'")).split())
     return Query(
         text=text,
         terms=tuple(content)[:_MOST_TERMS],
         stop_terms=tuple(stop)[:_MOST_TERMS],
-        asks_when=_WHEN.search(asked) is not None,
-        asks_quantity=_QUANTITY.search(asked) is not None,
+        asks_when=_WHEN.search(plain) is not None,
+        asks_quantity=_QUANTITY.search(plain) is not None,
         language=language,
+        asked=asked,
+        time_terms=_terms_of(" ".join(asked.written), language) if asked else (),
     )
 
 
@@ -138,7 +171,8 @@ def match_expression(query: Query) -> str | None:
 
     Tokens are letters and digits in quotes, so nothing in it is syntax but the quotes and `OR`.
     """
-    wanted = dict.fromkeys(token for term in query.terms for token in _looked_for(term))
+    terms = (*query.terms, *query.time_terms)
+    wanted = dict.fromkeys(token for term in terms for token in _looked_for(term))
     return " OR ".join(f'"{token}"' for token in list(wanted)[:_MOST_TOKENS]) or None
 
 
@@ -162,7 +196,7 @@ def coverage_by(query: Query, rarity: Mapping[str, float]) -> Callable[[frozense
     """`coverage` for one query and many statements: what depends on the query alone is computed once."""
     rarest = max(rarity.values(), default=1.0)
     weighted = [(term, _weight(term, rarity, rarest)) for term in query.terms]
-    total = sum(weight for _, weight in weighted)
+    total = sum(weight for _, weight in weighted) or 1.0
     wanted = frozenset(query.tokens)
 
     def covered(statement_words: frozenset[str]) -> float:
@@ -229,6 +263,17 @@ def _looked_for(term: Term) -> list[str]:
         wanted = [*joined, *term.parts]
     # A lone letter (the `s` of `GB/s`) is in half the notes; the word's other tokens find it better.
     return wanted if term.is_run else [token for token in wanted if len(token) > 1] or wanted
+
+
+def _terms_of(text: str, language: Language) -> tuple[Term, ...]:
+    return tuple(
+        dict.fromkeys(term for word in iter_words(text) for term in _content_of(word, language))
+    )
+
+
+def _says_nothing(term: Term) -> bool:
+    """Whether a word asks after whatever there is."""
+    return fold(term.surface) in _ANYTHING
 
 
 def _term(word: Word) -> Term:

@@ -21,7 +21,7 @@ from recalld.store.searching import (
     passage_rows,
     statement_rows,
 )
-from retrieval.choosing import choose
+from retrieval.choosing import MARGIN, choose
 from retrieval.evidence import Calibration, best_by_passage, is_rare, relevance
 from retrieval.fusion import add_graph, add_neighbours, fuse
 from retrieval.graph.paths import Reached, lent_words
@@ -32,6 +32,8 @@ from retrieval.priors import (
     decay_prior,
     frequency_prior,
     importance_prior,
+    interval_prior,
+    is_within,
     number_prior,
     when_prior,
 )
@@ -79,10 +81,14 @@ class Looked:
 def taking_part(found: Found, options: RecallOptions) -> Found:
     """The search as it is without the channels that are left out."""
     weights = options.weights
-    if weights.keyword and weights.vector and options.graph:
+    if weights.keyword and weights.vector and options.graph and weights.interval:
         return found
     return without(
-        found, keyword=not weights.keyword, vector=not weights.vector, graph=not options.graph
+        found,
+        keyword=not weights.keyword,
+        vector=not weights.vector,
+        graph=not options.graph,
+        in_time=not weights.interval,
     )
 
 
@@ -108,7 +114,9 @@ def rank(
     reached = found.graph.reached
     worth = {one: way.worth for one, way in reached.items() if one in fused}
     fused = add_graph(fused, worth, most=weights.graph_gain)
-    best = sorted(pool, key=lambda one: (-fused[one.passage_id].score, one.passage_id))[:size]
+    ordered = sorted(pool, key=lambda one: (-fused[one.passage_id].score, one.passage_id))
+    timely = frozenset(found.in_time)
+    best = [one for at, one in enumerate(ordered) if at < size or one.passage_id in timely]
     looked = _look(connection, query, best, limits)
     evidence = _evidence(query, looked, cosines(found, list(looked.passages)), reached)
     ranked = _choose(query, looked, evidence, fused, limits, ways)
@@ -116,8 +124,8 @@ def rank(
         ranked = [_with_path(one, reached) for one in ranked]
     ranked.sort(key=lambda one: (-one.parts.total, one.passage.passage_id))
     words = {one.statement_id: one.words for some in looked.statements.values() for one in some}
-    ordered = settle_order(connection, query, ranked, words, _rarities(looked), weights)
-    return ordered, looked, evidence
+    settled = settle_order(connection, query, ranked, words, _rarities(looked), weights)
+    return settled, looked, evidence
 
 
 def _choose(
@@ -141,16 +149,18 @@ def _choose(
         if passage is None:
             continue
         mine = looked.statements.get(passage.passage_id, [])
+        relevant = {one.statement_id: relevances[one.statement_id] for one in mine}
+        facts = looked.facts.get(passage.passage_id, []) if "fact" in limits.kinds else []
         choice = choose(
-            looked.facts.get(passage.passage_id, []) if "fact" in limits.kinds else [],
-            {one.statement_id: relevances[one.statement_id] for one in mine},
+            timely(facts, query, relevant),
+            relevant,
             held=lambda text: covered(frozenset(tokens(text))),
             passage_allowed=passage_allowed,
         )
         if choice is not None:
             parts = Parts(
                 fused=fused[passage.passage_id],
-                priors=_priors(query, candidate, choice.fact, ways),
+                priors=_priors(query, candidate, passage, choice.fact, ways),
             )
             best = speaking.get(passage.passage_id)
             ranked.append(
@@ -164,7 +174,27 @@ def _choose(
     return ranked
 
 
-def _priors(query: Query, candidate: Candidate, fact: FactRow | None, ways: Ways) -> Priors:
+def timely(
+    facts: Sequence[FactRow], query: Query, relevance: Mapping[StatementId, float]
+) -> Sequence[FactRow]:
+    """The facts of a passage that are of the days asked for, where one of them speaks about as surely as any."""
+    if query.asked is None:
+        return facts
+    of_days = [one for one in facts if _is_of_days(one, query)]
+    best = max((relevance.get(one.statement_id, 0.0) for one in facts), default=0.0)
+    if any(relevance.get(one.statement_id, 0.0) >= best - MARGIN for one in of_days):
+        return of_days
+    return facts
+
+
+def _is_of_days(fact: FactRow, query: Query) -> bool:
+    asked = query.asked.intervals if query.asked else ()
+    return any(is_within(fact.happened, fact.stated, days) for days in asked)
+
+
+def _priors(
+    query: Query, candidate: Candidate, passage: PassageRow, fact: FactRow | None, ways: Ways
+) -> Priors:
     weights = ways.options.weights
     dated = own_days(fact) if fact else None
     age = ways.today - dated.last if dated else None
@@ -176,10 +206,18 @@ def _priors(query: Query, candidate: Candidate, fact: FactRow | None, ways: Ways
         importance=importance_prior(fact.importance, most=weights.importance) if fact else 0.0,
         frequency=frequency_prior(fact.recall_count, most=weights.frequency) if fact else 0.0,
         when=when_prior(
-            asks_when=query.asks_when, has_time_word=candidate.has_time_word, gain=weights.when
+            asks_when=query.asks_when,
+            has_time_word=candidate.has_time_word or bool(fact and fact.happened),
+            gain=weights.when,
         ),
         number=number_prior(
             asks_quantity=query.asks_quantity, has_number=candidate.has_number, gain=weights.number
+        ),
+        interval=interval_prior(
+            fact.happened if fact else None,
+            fact.stated if fact else passage.dated,
+            query.asked.intervals if query.asked else (),
+            gain=weights.interval,
         ),
     )
 
@@ -218,12 +256,19 @@ def _evidence(
         for passage_id, statements in looked.statements.items()
         if passage_id in reached
     }
+    of_days: frozenset[StatementId] = frozenset()
+    if query.is_of_time_alone:
+        every = (fact for facts in looked.facts.values() for fact in facts)
+        of_days = frozenset(fact.statement_id for fact in every if _is_of_days(fact, query))
     return {
         statement.statement_id: StatementEvidence(
             statement_id=statement.statement_id,
             passage_id=statement.passage_id,
             cosine=known.get(statement.statement_id),
-            coverage=covered(statement.words | lent.get(statement.passage_id, frozenset())),
+            # Where a time is all that is asked for, being of that time is all there is to hold.
+            coverage=1.0
+            if statement.statement_id in of_days
+            else covered(statement.words | lent.get(statement.passage_id, frozenset())),
         )
         for statements in looked.statements.values()
         for statement in statements

@@ -121,7 +121,9 @@ class Recall:
             today: The day on which it counts as asked, instead of the present one.
         """
         started = time.perf_counter()
-        query = understand(text)
+        # What held then is asked as of then.
+        day = today or limits.as_of or self._today()
+        query = understand(text, day)
         vector = self._queries.vector(text)
         found = search(
             database=self._database,
@@ -137,7 +139,7 @@ class Recall:
             found=found,
             limits=limits,
             has_vector=vector is not None,
-            today=today or self._today(),
+            today=day,
             started=started,
         )
 

@@ -165,6 +165,16 @@ def any_passage(connection: Connection, allowed: Allowed | None) -> bool:
     return bool(execute(connection, f"{allowed.sql} LIMIT 1", allowed.bindings))
 
 
+def newest_passages(connection: Connection, allowed: Allowed, limit: int) -> list[PassageId]:
+    """Of what a filter lets through, what was stored last."""
+    rows = execute(
+        connection,
+        f"{allowed.sql} ORDER BY passage.id DESC LIMIT :limit",
+        {**allowed.bindings, "limit": limit},
+    )
+    return [PassageId(row[0]) for row in rows]
+
+
 def keyword_search(
     connection: Connection, match: str, limit: int, allowed: Allowed | None
 ) -> dict[PassageId, float]:

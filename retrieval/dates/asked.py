@@ -101,7 +101,7 @@ def read_asked(text: str, today: date) -> AskedTime | None:
     if not told:
         return None
     whole = [_directed(plain, one) for one in _between(plain, told)]
-    intervals = tuple(dict.fromkeys(one.interval for one in whole))
+    intervals = _met(tuple(dict.fromkeys(one.interval for one in whole)))
     return AskedTime(
         intervals=intervals,
         spans=tuple((one.start, one.end) for one in whole),
@@ -109,6 +109,21 @@ def read_asked(text: str, today: date) -> AskedTime | None:
         written=tuple(text[one.start : one.end] for one in told if one.is_written),
         is_past=all(one.last < today for one in intervals),
     )
+
+
+def _met(intervals: tuple[DateInterval, ...]) -> tuple[DateInterval, ...]:
+    """The same, where one that is open to a side bounds the others: `in 2025, before May`."""
+    opened = [one for one in intervals if one.first == FIRST_DAY or one.last == LAST_DAY]
+    closed = [one for one in intervals if one not in opened]
+    if not opened or len(intervals) == 1:
+        return intervals
+    first = max(one.first for one in opened)
+    last = min(one.last for one in opened)
+    met = [
+        DateInterval(first=max(one.first, first), last=min(one.last, last))
+        for one in closed or [DateInterval(first=FIRST_DAY, last=LAST_DAY)]
+    ]
+    return tuple(one for one in met if one.first <= one.last) or intervals
 
 
 def without(text: str, asked: AskedTime) -> str:

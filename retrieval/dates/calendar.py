@@ -18,6 +18,8 @@ Half = Literal["early", "mid", "late"]
 YEARS = range(1900, 2101)
 # 29 February may be up to eight years away.
 _LEAP_GAP = 9
+_YEAR_LENGTHS = (365, 366)
+_LENGTHS = (28, 29, 30, 31, *_YEAR_LENGTHS)
 
 
 def days(year: int, month: int, day: int, last: int = 0) -> DateInterval | None:
@@ -140,12 +142,12 @@ def upcoming(make: Callable[[int], DateInterval | None], day: date | None) -> Da
 def half(interval: DateInterval, part: Half) -> DateInterval:
     """The first, middle or second half: what "early", "mid" and "late" surely mean of a month or year.
 
-    A whole day or a week stays as it is.
+    Any other interval stays as it is.
     """
     length = (interval.last - interval.first).days + 1
-    if length < 28:
+    if length not in _LENGTHS:
         return interval
-    if length > 360:
+    if length >= min(_YEAR_LENGTHS):
         year = interval.first.year
         first, last = {"early": (1, 6), "mid": (4, 9), "late": (7, 12)}[part]
         return DateInterval(

@@ -38,7 +38,8 @@ _RELATIVE_WORDS = frozenset(WEEKDAYS) | frozenset(
 _BETWEEN = re.compile(rf"\s*(?:{written.UNTIL}|[-–—])\s*", re.IGNORECASE)
 _HALVES: dict[Half, re.Pattern[str]] = {
     "early": re.compile(
-        r"(?:\bearly|\bbegin(?: van)?|\bbeginning of|\bstart of|\banfang|\bbeginn|\bdébut(?: de)?)[\s-]*(?:in |the )?$",
+        r"(?:\bearly(?: in)?|\bbegin(?: van)?|\bbeginning of|\bstart of|\banfang|\bbeginn|\bdébut(?: de)?)"
+        r"[\s-]+(?:the )?$",
         re.IGNORECASE,
     ),
     "mid": re.compile(r"(?:\bmid|\bmedio|\bhalf|\bmitte|\bmi)[\s-]*$", re.IGNORECASE),

@@ -10,12 +10,15 @@ from hypothesis import strategies as st
 
 from recalld.records import Category, DateInterval
 from retrieval.priors import (
+    AFTERWARDS,
+    ASIDE,
     FLOORS,
     HALF_LIVES,
     INTERVAL_GAIN,
     MAX_DECAY_PENALTY,
     MAX_FREQUENCY,
     MAX_IMPORTANCE,
+    NEARBY,
     NUMBER_GAIN,
     WHEN_GAIN,
     decay,
@@ -24,6 +27,7 @@ from retrieval.priors import (
     frequency_prior,
     importance_prior,
     interval_prior,
+    is_within,
     number_prior,
     when_prior,
 )
@@ -137,30 +141,59 @@ ASKED = DateInterval(first=date(2026, 5, 8), last=date(2026, 5, 10))
 
 
 @pytest.mark.parametrize(
-    ("first", "last", "gains"),
+    ("first", "last", "share"),
     [
-        (date(2026, 5, 7), date(2026, 5, 7), False),
-        (date(2026, 5, 8), date(2026, 5, 8), True),
-        (date(2026, 5, 17), date(2026, 5, 17), True),
-        (date(2026, 5, 18), date(2026, 5, 18), False),
-        (date(2026, 3, 1), date(2026, 6, 1), True),
-        (date(2026, 3, 1), date(2026, 5, 8), True),
+        (date(2026, 5, 8), date(2026, 5, 8), 1),
+        (date(2026, 3, 1), date(2026, 6, 1), 1),
+        (date(2026, 3, 1), date(2026, 5, 8), 1),
+        (date(2026, 5, 7), date(2026, 5, 7), NEARBY),
+        (date(2026, 5, 11), date(2026, 5, 11), NEARBY),
+        (date(2026, 5, 17), date(2026, 5, 17), NEARBY / 7),
+        (date(2026, 5, 18), date(2026, 5, 18), 0),
+        (date(2026, 4, 30), date(2026, 4, 30), 0),
     ],
 )
-def test_interval_reaches_from_its_start_to_a_week_past_its_end(first, last, gains):
-    dated = DateInterval(first=first, last=last)
-    assert interval_prior(dated, ASKED) == (INTERVAL_GAIN if gains else 0)
+def test_what_happened_in_the_days_asked_for_gains_and_what_happened_near_them_less(
+    first, last, share
+):
+    happened = DateInterval(first=first, last=last)
+    assert interval_prior(happened, None, [ASKED]) == pytest.approx(share * INTERVAL_GAIN)
 
 
-@given(intervals() | st.none(), intervals() | st.none())
-def test_interval_prior_is_all_or_nothing_for_any_days_there_are(dated, asked):
-    assert interval_prior(dated, asked) in (0, INTERVAL_GAIN)
+@pytest.mark.parametrize(
+    ("stated", "share"),
+    [
+        (date(2026, 5, 9), 1),
+        (date(2026, 5, 11), AFTERWARDS),
+        (date(2026, 5, 17), AFTERWARDS / 7),
+        (date(2026, 5, 18), 0),
+        (date(2026, 5, 7), NEARBY),
+    ],
+)
+def test_what_is_written_in_the_week_after_may_be_of_those_days(stated, share):
+    assert interval_prior(None, stated, [ASKED]) == pytest.approx(share * INTERVAL_GAIN)
+
+
+def test_what_was_said_in_those_days_of_another_time_gains_a_share():
+    other = DateInterval(first=date(2020, 1, 1), last=date(2020, 1, 1))
+    assert interval_prior(other, date(2026, 5, 9), [ASKED]) == ASIDE * INTERVAL_GAIN
+    assert interval_prior(other, date(2026, 5, 20), [ASKED]) == 0
+
+
+@given(intervals() | st.none(), days | st.none(), st.lists(intervals()))
+def test_interval_prior_stays_within_its_bound_for_any_days_there_are(happened, stated, asked):
+    gain = interval_prior(happened, stated, asked)
+    assert 0 <= gain <= INTERVAL_GAIN
+    is_sure = any(is_within(happened, stated, one) for one in asked)
+    assert (gain == INTERVAL_GAIN) == is_sure
+    assert gain == max((interval_prior(happened, stated, [one]) for one in asked), default=0)
 
 
 def test_interval_without_a_date_or_a_question_gains_nothing():
-    assert interval_prior(None, ASKED) == interval_prior(ASKED, None) == 0
+    assert interval_prior(None, None, [ASKED]) == interval_prior(ASKED, None, []) == 0
 
 
-def test_last_day_there_is_can_be_asked_for():
-    last = DateInterval(first=date.max, last=date.max)
-    assert interval_prior(last, last) == INTERVAL_GAIN
+def test_first_and_last_day_there_are_can_be_asked_for():
+    ever = DateInterval(first=date.min, last=date.max)
+    assert interval_prior(ever, None, [ever]) == INTERVAL_GAIN
+    assert interval_prior(None, date.max, [ever]) == INTERVAL_GAIN
