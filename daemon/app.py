@@ -41,6 +41,7 @@ from recalld.models.embedder import Embedder
 from recalld.models.opening import open_chat_model
 from recalld.models.server_embedder import ServerEmbedder
 from recalld.models.turns import SharedChat
+from recalld.paths import DATABASE_NAME
 from recalld.settings import RootSettings, Settings
 from recalld.sockets import socket_path
 from recalld.store.connection import Database
@@ -49,7 +50,6 @@ from retrieval.recall import Recall
 
 _log = structlog.get_logger("app")
 
-DATABASE_NAME = "memory.db"
 # Notes that may wait for their words while vectors are computed.
 _WORDS_FIRST = 8
 # What of the time for stopping is waited for requests in flight, and as much for the batch at hand.

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 import recalld
-from daemon.commands import asking, installation, running, upkeep
+from daemon.commands import asking, evaluation, installation, running, upkeep
 from daemon.commands.frame import CommandLine, shared_options
 from daemon.session import Session
 from daemon.terminal import standard_screens
@@ -30,7 +30,7 @@ def cli() -> None:
     """A memory that watches folders of Markdown notes and answers questions about them."""
 
 
-for _subject in (running, asking, upkeep, installation):
+for _subject in (running, asking, evaluation, upkeep, installation):
     for _command in _subject.COMMANDS:
         cli.add_command(_command)
 

@@ -59,9 +59,13 @@ class Session:
 
     def load_settings(self, flags: Mapping[str, object]) -> Loaded:
         """All settings; a file that is named must exist, the usual one may be missing."""
+        file = self.settings_file if self.config or self.settings_file.exists() else None
+        return self.load_other(file, flags)
+
+    def load_other(self, file: Path | None, flags: Mapping[str, object]) -> Loaded:
+        """All settings as they would be with another settings file."""
         from recalld.settings import load_settings  # noqa: PLC0415 - pydantic is slow to import
 
-        file = self.settings_file if self.config or self.settings_file.exists() else None
         flags = {**flags, "daemon.socket": self.socket}
         return load_settings(flags=flags, env=os.environ, file=file, home=self.home)
 

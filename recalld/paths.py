@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+# In the data folder.
+DATABASE_NAME = "memory.db"
+
 
 def settings_file(env: Mapping[str, str], home: Path) -> Path:
     """The settings file that is read when none is named: `$XDG_CONFIG_HOME/recalld/config.toml`."""

@@ -1,0 +1,27 @@
+"""How the memory stands for whoever measures it: its notes, whether vectors are whole, whether it changed."""
+
+from __future__ import annotations
+
+from recalld.store.connection import Connection, execute
+
+
+def note_paths(connection: Connection) -> tuple[str, ...]:
+    """The paths of all notes, each relative to its root."""
+    return tuple(row[0] for row in execute(connection, "SELECT path FROM note ORDER BY path"))
+
+
+def statements_without_vector(connection: Connection) -> int:
+    """How many statements have no vector, or wait for another one."""
+    rows = execute(connection, "SELECT count(*) FROM statement WHERE embed_state <> 'done'")
+    return int(rows[0][0])
+
+
+def content_mark(connection: Connection) -> tuple[int, ...]:
+    """Differs when passages, facts or vectors came or went since the last look; being recalled changes nothing."""
+    rows = execute(
+        connection,
+        "SELECT (SELECT count(*) FROM passage), (SELECT max(id) FROM passage),"
+        " (SELECT count(*) FROM fact), (SELECT max(id) FROM fact),"
+        " (SELECT count(*) FROM vector), (SELECT max(number) FROM vector)",
+    )
+    return tuple(int(value or 0) for value in rows[0])

@@ -1,0 +1,30 @@
+"""How the memory stands: whether it changed, and what of it waits."""
+
+from __future__ import annotations
+
+from recalld.store.standing import content_mark, note_paths, statements_without_vector
+from tests.fakes import WordEmbedder
+from tests.retrieval.asking import Memory
+
+
+def test_mark_differs_after_a_note_and_not_after_a_recall(tmp_path):
+    with Memory(tmp_path, embedder=WordEmbedder()) as memory:
+        memory.take(a="Pump leaks oil.\n")
+        marks = []
+        for step in (
+            lambda: None,
+            lambda: memory.set("UPDATE fact SET recall_count = recall_count + 1"),
+            lambda: memory.take(b="Oven hums.\n"),
+        ):
+            step()
+            with memory.vault.database.reader() as connection:
+                marks.append(content_mark(connection))
+        assert marks[0] == marks[1] != marks[2]
+
+
+def test_statements_wait_until_they_are_embedded(tmp_path):
+    with Memory(tmp_path) as memory:
+        memory.take(a="Pump leaks oil.\n", b="Oven hums.\n")
+        with memory.vault.database.reader() as connection:
+            assert statements_without_vector(connection) == 2
+            assert note_paths(connection) == ("a.md", "b.md")
