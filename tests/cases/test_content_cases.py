@@ -16,7 +16,8 @@ import structlog
 from daemon.logging import configure_logging
 from recalld.client import Client
 from tests.fakes import WordEmbedder
-from tests.running import DEADLINE_S, RunningDaemon
+from tests.running import RunningDaemon
+from tests.waiting import DEADLINE_S
 
 
 @pytest.fixture

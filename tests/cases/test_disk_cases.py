@@ -23,7 +23,9 @@ from ingest.rules.prototypes import prototype_texts
 from recalld.errors import SettingsError
 from recalld.models.embedder import Matrix
 from tests.fakes import WordEmbedder
+from tests.growth import assert_idle
 from tests.running import RunningDaemon
+from tests.waiting import DEADLINE_S, soon
 
 pytestmark = pytest.mark.slow
 
@@ -171,12 +173,13 @@ def test_save_by_rename_replaces_every_trace_of_the_old_text(tmp_path: Path, out
 def test_forty_quick_saves_are_read_a_few_times_and_end_with_the_last(tmp_path: Path) -> None:
     """Case 3."""
     embedder = SlowEmbedder()
-    waits = {"ingest.quiet_ms": 150, "ingest.longest_wait_ms": 600}
+    # Far more than the time between two saves, also where the machine is busy.
+    waits = {"ingest.quiet_ms": 1500, "ingest.longest_wait_ms": 1500}
     with RunningDaemon(tmp_path, embedder=embedder, settings=waits) as daemon:
         pace = threading.Event()
         for number in range(1, 41):
             daemon.write("a.md", f"Counter is {number}.")
-            pace.wait(0.05)
+            pace.wait(0.02)
         proven(daemon)
         assert daemon.rows("SELECT text FROM statement") == [("Counter is 40.",)]
         assert first(daemon, "counter") == "Counter is 40."
@@ -186,40 +189,48 @@ def test_forty_quick_saves_are_read_a_few_times_and_end_with_the_last(tmp_path: 
 
 def test_steady_saving_is_still_indexed_meanwhile(tmp_path: Path) -> None:
     """Case 3: a quiet delay that every save restarts must not put a note off for ever."""
-    waits = {"ingest.quiet_ms": 300, "ingest.longest_wait_ms": 900}
+    waits = {"ingest.quiet_ms": 900, "ingest.longest_wait_ms": 900}
     with RunningDaemon(tmp_path, embedder=WordEmbedder(), settings=waits) as daemon:
-        pace = threading.Event()
+        saves = 0
         seen: set[str] = set()
-        for number in range(20):
-            daemon.write("a.md", f"Counter is {number}.")
-            pace.wait(0.2)
+        # A file that changes while it is read is read again later.
+        pace = threading.Event()
+
+        def saved_and_seen() -> bool:
+            nonlocal saves
+            saves += 1
+            daemon.write("a.md", f"Counter is {saves}.")
+            pace.wait(0.1)
             seen.update(daemon.texts("counter"))
-        assert 2 <= len(seen) <= 8
+            return len(seen) >= 3
+
+        soon(saved_and_seen)
+        assert saves > len(seen)
         proven(daemon)
-        assert first(daemon, "counter") == "Counter is 19."
+        assert first(daemon, "counter") == f"Counter is {saves}."
 
 
 def test_burst_of_thousands_of_files_ends_equal_to_the_disk(tmp_path: Path) -> None:
     """Case 4."""
     with RunningDaemon(tmp_path, embedder=WordEmbedder()) as daemon:
-        for number in range(3000):
+        for number in range(2200):
             folder = daemon.vault / f"f{number % 20}"
             folder.mkdir(exist_ok=True)
             (folder / f"{number}.md").write_text(f"Item {number} is on shelf {number % 7}.")
-        for number in range(500):
+        for number in range(300):
             (daemon.vault / f"f{number % 20}" / f"{number}.md").unlink()
-        for number in range(500, 1000):
+        for number in range(300, 600):
             old = daemon.vault / f"f{number % 20}" / f"{number}.md"
             old.rename(old.with_name(f"renamed-{number}.md"))
         # No sync: hints, or the scan that replaces too many of them, must do.
         expected = {str(path.relative_to(daemon.vault)) for path in daemon.vault.rglob("*.md")}
-        assert len(expected) == 2500
+        assert len(expected) == 1900
         daemon.wait_for(
             lambda status: status["state"] == "idle" and root_of(status)["notes"] == len(expected),
-            120,
+            4 * DEADLINE_S,
         )
         proven(daemon, notes=expected)
-        assert daemon.texts("item 2999")[0] == "Item 2999 is on shelf 3."
+        assert daemon.texts("item 2199")[0] == "Item 2199 is on shelf 1."
         assert not any("Item 17 " in text for text in daemon.texts("item 17"))
 
 
@@ -701,7 +712,7 @@ def test_idle_daemon_reads_nothing_asks_nothing_and_queues_nothing(tmp_path: Pat
     vault = tmp_path / "vault"
     embedder = WordEmbedder()
     settings = {
-        "schedule.watch_check_every_s": 0.5,
+        "schedule.watch_check_every_s": 0.2,
         "daemon.socket": str(vault / "run.md.sock"),
     }
     with all_connections_traced() as activity:
@@ -719,7 +730,6 @@ def test_idle_daemon_reads_nothing_asks_nothing_and_queues_nothing(tmp_path: Pat
             ingest = daemon.app._methods._ingest  # type: ignore[union-attr]
             scanned, took = ingest.scan.last_ok, ingest.take.last_ok
             calls = len(embedder.statements)
-            handles = len(list(Path("/proc/self/fd").iterdir()))
             # The instruments work: a file opened and a statement run are heard.
             activity.recording = True
             daemon.files()
@@ -728,26 +738,18 @@ def test_idle_daemon_reads_nothing_asks_nothing_and_queues_nothing(tmp_path: Pat
             assert activity.sql
             daemon.wait_until(lambda: any("UPDATE fact" in sql for sql in activity.sql))
             # The count of that recall is committed behind the answer: let it end.
-            heard = -1
-            settling = threading.Event()
-            while heard != len(activity.sql):
-                heard = len(activity.sql)
-                settling.wait(0.5)
+            daemon.app._methods._writes.call(lambda _: None)  # type: ignore[union-attr]
+            handles = len(list(Path("/proc/self/fd").iterdir()))
             activity.files, activity.sql = [], []
-            begun = time.process_time()
-            end = time.monotonic() + 5
-            tick = threading.Event()
-            while time.monotonic() < end:
-                tick.wait(0.25)
-                assert ingest.waiting().dirty == 0
-            spent = time.process_time() - begun
+            # Some ten checks of the watch.
+            assert_idle(2)
+            assert ingest.waiting().dirty == 0
             activity.recording = False
             assert activity.files == []
             assert activity.sql == []
             assert (ingest.scan.last_ok, ingest.take.last_ok) == (scanned, took)
             assert len(embedder.statements) == calls
             assert len(list(Path("/proc/self/fd").iterdir())) <= handles
-            assert spent < 0.05 * 5
             assert daemon.texts("database is no note") == []
     assert not _ACTIVITY.recording
 
@@ -774,18 +776,19 @@ def test_status_of_an_idle_daemon_costs_no_query(tmp_path: Path) -> None:
 def test_emptied_note_that_comes_back_within_the_grace_costs_no_model(tmp_path: Path) -> None:
     """Case 15."""
     embedder = WordEmbedder()
-    with RunningDaemon(tmp_path, embedder=embedder, settings={"ingest.empty_grace_s": 2}) as daemon:
+    with RunningDaemon(
+        tmp_path, embedder=embedder, settings={"ingest.empty_grace_s": 3600}
+    ) as daemon:
         daemon.write("a.md", "The ferry leaves at seven.\n\nThe harbour is closed on Sunday.\n")
         proven(daemon)
         before, ids = embedded(embedder), identities(daemon)
         with (daemon.vault / "a.md").open("w") as file:
             # It is looked at while empty, and left alone.
-            daemon.wait_for(lambda status: status["state"] == "busy")
-            end = time.monotonic() + 0.5
-            while time.monotonic() < end:
+            daemon.wait_for(lambda status: root_of(status)["pending"] == 1)
+            for _ in range(3):
+                daemon.call("sync")
                 assert first(daemon, "harbour Sunday") == "The harbour is closed on Sunday."
-            status = daemon.call("status")
-            assert root_of(status)["pending"] == 1
+            status = daemon.wait_for(lambda status: root_of(status)["pending"] == 1)
             assert status["oldest_pending_s"] is not None
             file.write("The ferry leaves at seven.\n\nThe harbour is closed on Sunday.\n")
         proven(daemon)

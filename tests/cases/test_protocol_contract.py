@@ -16,7 +16,8 @@ import pytest
 from recalld.errors import AmbiguousAnchor, InvalidParams, NotFound, RequestError
 from recalld.jsonrpc import MethodNotFound
 from tests.fakes import WordEmbedder
-from tests.running import DEADLINE_S, RunningDaemon
+from tests.running import RunningDaemon
+from tests.waiting import DEADLINE_S
 
 NOTE = """---
 title: Deploying

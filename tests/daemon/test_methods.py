@@ -13,6 +13,7 @@ from recalld.client import Client
 from recalld.errors import InvalidParams, NotFound
 from tests.fakes import WordEmbedder
 from tests.running import RunningDaemon
+from tests.waiting import DEADLINE_S
 
 pytestmark = pytest.mark.slow
 
@@ -159,7 +160,7 @@ def test_many_clients_at_once_get_their_own_answers(daemon):
     wrong: list[object] = []
 
     def ask(query: str) -> None:
-        with Client(path, timeout_s=20) as client:
+        with Client(path, timeout_s=DEADLINE_S) as client:
             for _ in range(10):
                 hits = client.call("recall", {"query": query})["hits"]
                 if hits[0]["text"] != wanted[query]:
