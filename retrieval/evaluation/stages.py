@@ -18,10 +18,11 @@ CHANNELS = ("keyword", "vector", "graph")
 STEPS: Mapping[str, str] = {
     "neighbours": "short passages beside a better one",
     "decay": "dated facts of different age",
-    "importance": "facts that a note marks as more or less important",
+    "importance": "facts of different importance",
     "frequency": "facts that were recalled before",
     "when": "questions that ask when",
     "number": "questions that ask how many or how much",
+    "interval": "questions that name days",
     "newer_numbers": "questions that ask how many, where an older note says otherwise",
     "supersession": "facts that a newer one supersedes",
 }

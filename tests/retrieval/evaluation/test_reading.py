@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from recalld.records import Category
@@ -172,6 +172,7 @@ keys = st.sampled_from(["question", "words", "source", "nothing", "id", "categor
 
 
 @given(st.lists(st.dictionaries(keys, values, max_size=5), max_size=4))
+@settings(deadline=None, max_examples=40)
 def test_any_json_gives_questions_or_mistakes_and_never_an_error(entries):
     text = "\n".join(json.dumps(entry) for entry in entries)
     read = read_questions(text, is_toml=False)
@@ -179,6 +180,7 @@ def test_any_json_gives_questions_or_mistakes_and_never_an_error(entries):
 
 
 @given(st.text())
+@settings(deadline=None, max_examples=50)
 def test_any_text_gives_questions_or_mistakes_and_never_an_error(text):
     for is_toml in (True, False):
         read = read_questions(text, is_toml=is_toml)
