@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from retrieval.evaluation.knobs import (
@@ -44,6 +46,12 @@ def test_standing_value_is_within_the_range_and_among_the_points_of_a_sweep(name
     assert round(knob.get(STANDING), 6) in values
     assert list(values) == sorted(set(values))
     assert 2 <= len(values) <= 60
+
+
+def test_every_knob_is_documented():
+    text = (Path(__file__).parents[3] / "docs" / "evaluation.md").read_text("utf-8")
+    for name in KNOBS:
+        assert f"`{name}`" in text or name.startswith("half_life_days."), name
 
 
 def test_every_weight_can_be_turned():
