@@ -4,7 +4,8 @@
 
 SET holds `vaults/<name>/` and `queries.jsonl` (id, vault, question, …). For each vault a new daemon runs in a process
 of its own, on a data folder of its own; OUT gets `results.jsonl` (one answer a line, as a scorer reads them) and
-`foreign.jsonl` (each question put to other vaults, where nothing should come back). With `--cache` (bench.rawcache)
+`foreign.jsonl` (each question put to other vaults, where nothing should come back). The figures of `recalld eval` are
+printed at the end. With `--cache` (bench.rawcache)
 known embeddings are put into the daemon's cache first.
 """
 
@@ -24,9 +25,11 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from bench.judging import judged, table
 from bench.rawcache import opened, prefill
 from recalld.client import Client
 from recalld.errors import RecalldError
+from retrieval.evaluation.metrics import Judged, figures, figures_by_category
 
 _SETTLE_S = 3600.0
 
@@ -109,6 +112,8 @@ def main() -> int:
     names = [name for name in by_vault if not asked.only or name in asked.only.split(",")]
     asked.out.mkdir(parents=True, exist_ok=True)
     cache = opened(asked.cache) if asked.cache else None
+    seen: list[Judged] = []
+    elsewhere: list[Judged] = []
     own = (asked.out / "results.jsonl").open("w", encoding="utf-8")
     others = (asked.out / "foreign.jsonl").open("w", encoding="utf-8")
     with own, others:
@@ -121,15 +126,19 @@ def main() -> int:
                 with running(vault, data) as client:
                     for query in by_vault[name]:
                         answer = ask(client, query, asked.limit)
+                        seen.append(judged(query, answer))
                         own.write(json.dumps(answer, ensure_ascii=False) + "\n")
                     for step in range(1, asked.foreign + 1 if len(names) > asked.foreign else 1):
                         for query in by_vault[names[(at + step) % len(names)]]:
                             answer = ask(client, query, 1) | {"vault": name}
+                            elsewhere.append(judged({**query, "answerable": False}, answer))
                             others.write(json.dumps(answer, ensure_ascii=False) + "\n")
                 own.flush()
                 print(f"{name}: cached {known}, {time.monotonic() - started:.1f} s", flush=True)
             finally:
                 shutil.rmtree(data)
+    groups = {**figures_by_category(seen), "all, by line": figures(seen)}
+    print(table({**groups, "put to other vaults": figures(elsewhere)}))
     return 0
 
 
