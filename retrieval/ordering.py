@@ -44,8 +44,12 @@ def settle_order(
     order = list(ranked)
     if _is_of_the_past(query):
         return order
-    if weights.newer_numbers and query.asks_quantity and not asks_for_earlier(query.text):
-        order = _newer_numbers_first(connection, query, order, statement_words, rarities)
+    is_current = asks_for_current(query.text)
+    takes_newer = query.asks_quantity and not asks_for_earlier(query.text)
+    if weights.newer_numbers and (is_current or takes_newer):
+        order = _newer_first(
+            connection, query, order, statement_words, rarities, numbers_only=not is_current
+        )
     if not weights.supersession:
         return order
     by_passage = {one.passage.passage_id: one for one in order}
@@ -63,12 +67,14 @@ def _is_of_the_past(query: Query) -> bool:
     return asks_for_past(query.text) or (query.asked is not None and query.asked.is_past)
 
 
-def _newer_numbers_first(
+def _newer_first(
     connection: Connection,
     query: Query,
     ranked: Sequence[Ranked],
     statement_words: Mapping[StatementId, frozenset[str]],
     rarities: Mapping[str, float],
+    *,
+    numbers_only: bool,
 ) -> list[Ranked]:
     speaking = [(one, one.statement_id) for one in ranked if one.statement_id is not None]
     top = speaking[:SWAP_DEPTH]
@@ -84,6 +90,7 @@ def _newer_numbers_first(
         [_standing(one, statement_id, wanted, statement_words) for one, statement_id in top],
         word_weights=rarities,
         cosine=cosine,
+        numbers_only=numbers_only,
     )
     by_passage: dict[PassageId, Ranked] = {one.passage.passage_id: one for one in ranked}
     # Those that take no part keep their places.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date
 
 from recalld.records import Category, FactId, Hit, Source
 from recalld.store.conflicts import Duplicates, disagreeing
@@ -60,10 +61,14 @@ def _shown(one: Ranked, duplicates: Duplicates) -> Shown:
     )
 
 
-def hits(connection: Connection, kept: Sequence[Kept]) -> list[Hit]:
-    """The hits with their anchors, sources, dates, tags and successors."""
+def hits(connection: Connection, kept: Sequence[Kept], *, as_of: date | None = None) -> list[Hit]:
+    """The hits with their anchors, sources, dates, tags and successors.
+
+    As of a day, they are what held then: what superseded them later does not count.
+    """
     facts = [one.ranked.fact for one in kept if one.ranked.fact is not None]
-    newer = fact_uids(connection, [fact.superseded_by for fact in facts if fact.superseded_by])
+    successors = [fact.superseded_by for fact in facts if fact.superseded_by and as_of is None]
+    newer = fact_uids(connection, successors)
     older = superseded_by_these(connection, [fact.fact_id for fact in facts])
     against = disagreeing(connection, [fact.fact_id for fact in facts])
     tags = tags_of_notes(connection, {one.ranked.passage.note_id for one in kept})

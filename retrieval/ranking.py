@@ -136,7 +136,8 @@ def _choose(
     limits: RecallFilter,
     ways: Ways,
 ) -> list[Ranked]:
-    rare = any(_is_rare_term(term, looked) for term in query.terms)
+    # Days are as telling as a rare word.
+    rare = query.is_of_time_alone or any(_is_rare_term(term, looked) for term in query.terms)
     relevances = {
         key: relevance(one, ways.calibration, has_rare_word=rare) for key, one in evidence.items()
     }

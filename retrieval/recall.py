@@ -177,7 +177,7 @@ class Recall:
                 max_chars=max_chars,
                 duplicates=duplicates(connection, known),
             )
-            shown = tuple(hits(connection, kept))
+            shown = tuple(hits(connection, kept, as_of=limits.as_of))
         degraded = [*self._degraded()]
         degraded += [] if searched.has_vector else ["vectors"]
         degraded += [] if found.graph.ran else ["graph"]

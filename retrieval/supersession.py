@@ -23,6 +23,8 @@ Item = TypeVar("Item", bound=Hashable)
 # Of the ranking's top: further down nobody sees the difference.
 SWAP_DEPTH = 20
 MIN_COSINE = 0.45
+# Where a number does not show that two statements are of one kind.
+MIN_COSINE_OF_WORDS = 0.6
 MIN_SHARED_WORDS = 0.35
 # In standard deviations: stale and current were measured .6 to 3 apart.
 MAX_SCORE_GAP = 2.5
@@ -68,10 +70,12 @@ def swap_stale(
     word_weights: Mapping[str, float],
     cosine: Callable[[StatementId, StatementId], float | None],
     depth: int = SWAP_DEPTH,
+    numbers_only: bool = True,
 ) -> tuple[PassageId, ...]:
     """The ranked passages, with a newer number put just above the older one it seems to replace.
 
-    For questions after a quantity only, and not when they ask how it was (`cues.asks_for_earlier`).
+    For questions after a quantity only, and not when they ask how it was (`cues.asks_for_earlier`); and for those
+    that ask how it is now (`cues.asks_for_current`), whatever the statements hold, if they are more alike still.
     Within the top `depth`, a passage rises above a better ranked one of another note when it was
     written later, both hold a number and neither is a question, their scores are near, they share
     enough of the query's words, and their statements are alike. Afterwards no such pair stands the
@@ -82,13 +86,14 @@ def swap_stale(
         word_weights: The rarity of each content word of the query, above zero.
         cosine: Of two statements, the mean vector taken away; None = not known, which never swaps.
         depth: How many from the top take part.
+        numbers_only: Whether both must hold a number.
     """
     top = ranked[:depth]
     newer = {
         older: [
             place
             for place in range(older + 1, len(top))
-            if _replaces(top[place], top[older], word_weights, cosine)
+            if _replaces(top[place], top[older], word_weights, cosine, numbers_only=numbers_only)
         ]
         for older in range(len(top))
     }
@@ -180,8 +185,13 @@ def _replaces(
     older: Standing,
     word_weights: Mapping[str, float],
     cosine: Callable[[StatementId, StatementId], float | None],
+    *,
+    numbers_only: bool,
 ) -> bool:
-    if newer.note_id == older.note_id or not (_is_number(newer) and _is_number(older)):
+    both_numbers = newer.has_number and older.has_number
+    if newer.note_id == older.note_id or newer.is_question or older.is_question:
+        return False
+    if numbers_only and not both_numbers:
         return False
     if newer.written is None or older.written is None or newer.written <= older.written:
         return False
@@ -193,8 +203,4 @@ def _replaces(
     if not word_weights or shared < MIN_SHARED_WORDS * fsum(word_weights.values()):
         return False
     alike = cosine(newer.statement_id, older.statement_id)
-    return alike is not None and alike >= MIN_COSINE
-
-
-def _is_number(standing: Standing) -> bool:
-    return standing.has_number and not standing.is_question
+    return alike is not None and alike >= (MIN_COSINE if both_numbers else MIN_COSINE_OF_WORDS)
