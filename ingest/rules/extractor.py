@@ -9,10 +9,13 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import date
 
+from ingest.markdown.markup import squeeze, strip_markup
 from ingest.rules.dates import section_day
 from ingest.rules.entities import collect_names, title_names
 from ingest.rules.facts import NoteContext, find_facts, turns
+from ingest.rules.labels import is_term
 from ingest.rules.passages import PassageDraft, split_block
+from ingest.rules.units import opens_definition
 from recalld.records import (
     Block,
     BlockKind,
@@ -51,8 +54,13 @@ def extract_note(
     """
     if note_date is None:
         note_date = note.date
-    drafts = _drop_told_headings(note.blocks, [split_block(block) for block in note.blocks])
-    lead_ins = _lead_ins(note.blocks, drafts)
+    terms = _terms(note.blocks)
+    split = [split_block(block, term) for block, term in zip(note.blocks, terms, strict=True)]
+    drafts = _drop_told_headings(note.blocks, split)
+    lead_ins = [
+        term or announced
+        for term, announced in zip(terms, _lead_ins(note.blocks, drafts), strict=True)
+    ]
     context = NoteContext(
         note_date=note_date,
         names=_names(drafts) | known_names | title_names(note.title),
@@ -118,6 +126,23 @@ def _drop_told_headings(
                 kept[at] = ()
                 break
     return kept
+
+
+def _terms(blocks: tuple[Block, ...]) -> list[str]:
+    """For each paragraph that is a definition of what stands alone above it that term, else ""."""
+    found: list[str] = []
+    term = ""
+    for block in blocks:
+        if block.kind in (BlockKind.BLANK, BlockKind.COMMENT):
+            found.append("")
+            continue
+        defines = block.kind is BlockKind.PARAGRAPH and opens_definition(block.text)
+        if not defines:
+            told = squeeze(strip_markup(block.text).text)
+            is_one = block.kind is BlockKind.PARAGRAPH and "\n" not in block.text.strip()
+            term = told if is_one and is_term(told) else ""
+        found.append(term if defines else "")
+    return found
 
 
 def _lead_ins(blocks: tuple[Block, ...], drafts: list[tuple[PassageDraft, ...]]) -> list[str]:

@@ -177,6 +177,7 @@ def _facts_of(
     if len(telling) == 1 and all(_is_scrap(s.text) for s in silent):
         whole = draft.text.removeprefix(draft.prefix)
         telling = [Sentence(text=whole, lines=draft.lines, source=draft.source)]
+    term = draft.unit.term
     return tuple(
         _fact(
             draft.prefix + piece,
@@ -186,8 +187,13 @@ def _facts_of(
             stands_alone=not led_in and stands_alone(piece, has_parents=bool(draft.unit.parents)),
         )
         for s in telling
-        for piece in split_compound(s.text)
+        for piece in (_with_term(term, part) for part in split_compound(s.text))
     )
+
+
+def _with_term(term: str, text: str) -> str:
+    """A sentence that is said of a term and does not name it, with the term before it."""
+    return text if not term or term.casefold() in text.casefold() else f"{term}: {text}"
 
 
 def states_something(text: str, *, of: str = "") -> bool:

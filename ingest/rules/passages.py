@@ -120,12 +120,17 @@ class _Source:
         return min(max(bisect_right(self._starts, at), 1), last)
 
 
-def split_block(block: Block) -> tuple[PassageDraft, ...]:
-    """The passages of a block, at most 1,200 characters each; none where nothing is to be searched."""
+def split_block(block: Block, term: str = "") -> tuple[PassageDraft, ...]:
+    """The passages of a block, at most 1,200 characters each; none where nothing is to be searched.
+
+    Args:
+        block: The block.
+        term: What a definition at its start explains, where that stands in the block before.
+    """
     source = _Source(searchable_source(block))
     placed = [
         statement
-        for unit in find_units(block, source.text)
+        for unit in find_units(block, source.text, term)
         for statement in _place_statements(unit, source)
     ]
     if not placed and block.kind not in _WORDLESS and re.search(r"\w", source.text):

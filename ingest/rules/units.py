@@ -14,6 +14,7 @@ from typing import Literal
 
 from ingest.markdown.front_matter import SIZE_LIMIT_BYTES
 from ingest.markdown.markup import split_lines, squeeze, strip_markup, visible_text
+from ingest.rules.labels import find_label, is_term
 from recalld.records import Block, BlockKind
 from retrieval.grounding.wording import negation
 
@@ -55,6 +56,8 @@ class Unit:
     parents: tuple[str, ...] = ()
     # The mark in a task box: " " open, "x" done, "-" cancelled; "" for what is no task.
     task: str = ""
+    # The term that its sentences speak of without repeating it; "" for none.
+    term: str = ""
     # Of a row: (column head, cell), without markup; empty cells are left out.
     cells: tuple[tuple[str, str], ...] = ()
 
@@ -90,8 +93,14 @@ def searchable_source(block: Block) -> str:
     return block.text
 
 
-def find_units(block: Block, source: str) -> tuple[Unit, ...]:
-    """The units of a block in order of place; none when nothing in it is to be searched."""
+def find_units(block: Block, source: str, term: str = "") -> tuple[Unit, ...]:
+    """The units of a block in order of place; none when nothing in it is to be searched.
+
+    Args:
+        block: The block.
+        source: Its `searchable_source`.
+        term: What a definition at its start explains, where that stands in another block.
+    """
     if block.kind in (BlockKind.BLANK, BlockKind.RULE, BlockKind.COMMENT) or not source.strip():
         return ()
     if block.kind is BlockKind.FRONT_MATTER:
@@ -102,7 +111,12 @@ def find_units(block: Block, source: str) -> tuple[Unit, ...]:
         return (Unit(kind="code", start=0, end=len(source)),)
     if block.kind is BlockKind.HEADING:
         return (Unit(kind="heading", start=0, end=len(source)),)
-    return tuple(_Scan(source, lists=block.kind is not BlockKind.PARAGRAPH).units())
+    return tuple(_Scan(source, lists=block.kind is not BlockKind.PARAGRAPH, term=term).units())
+
+
+def opens_definition(text: str) -> bool:
+    """Whether a paragraph begins as a definition does, with a colon: what it explains stands above it."""
+    return _DEFINITION.match(text.lstrip()) is not None
 
 
 def shorten(text: str, length: int = _PARENT_LENGTH) -> str:
@@ -118,15 +132,19 @@ def shorten(text: str, length: int = _PARENT_LENGTH) -> str:
 class _Scan:
     """One walk down the lines of prose, lists, quotes, and the tables and fences inside them."""
 
-    def __init__(self, source: str, *, lists: bool) -> None:
+    def __init__(self, source: str, *, lists: bool, term: str) -> None:
         self._source = source
         self._lists = lists
         self._lines = list(_lines(source))
         # Open list items: indentation of the bullet, and its label once known.
         self._open: list[tuple[int, str]] = []
         self._task = ""
-        # The term that definitions below it explain.
-        self._term = ""
+        # The term that definitions below it explain. A paragraph has some only below a first line that is one.
+        self._term = term
+        first = self._lines[0].text if self._lines else ""
+        self._defines = lists or bool(term) or (is_term(first) and not _DEFINITION.match(first))
+        # The label of an open list item by its indentation: what it says below that is said of it.
+        self._labels: dict[int, str] = {}
 
     def units(self) -> Iterator[Unit]:
         at = 0
@@ -153,7 +171,7 @@ class _Scan:
             start += bullet.end()
         elif callout := _CALLOUT.match(first.text):
             start += callout.end()
-        elif self._lists and (definition := _DEFINITION.match(first.text)):
+        elif self._defines and (definition := _DEFINITION.match(first.text)):
             start += definition.end()
             kind = "item"
         end_at = at + 1
@@ -163,6 +181,7 @@ class _Scan:
         parents = self._parents()
         if kind == "item" and bullet is None and self._term:
             parents = (*parents, shorten(self._term))
+        term = self._label_of(first, self._source[start : pieces[0][1]] if pieces else "", bullet)
         units = [
             Unit(
                 kind=kind if n == 0 else "prose",
@@ -170,6 +189,7 @@ class _Scan:
                 end=b,
                 parents=parents,
                 task=self._task,
+                term=term,
             )
             for n, (a, b) in enumerate(pieces)
         ]
@@ -188,6 +208,13 @@ class _Scan:
             return "prose"
         self._open.append((line.indent, ""))
         return "item"
+
+    def _label_of(self, first: _Line, source: str, bullet: re.Match[str] | None) -> str:
+        """The term of a paragraph: its own, else that of the list item it stands in."""
+        found = find_label(source, listed=bullet is not None)
+        if bullet is not None:
+            self._labels[first.indent] = found
+        return found or (self._labels.get(self._open[-1][0], "") if self._open else "")
 
     def _parents(self) -> tuple[str, ...]:
         return tuple(label for _, label in self._open[:-1] if label)
@@ -211,7 +238,7 @@ class _Scan:
             not line.text
             or _FENCE.match(line.text) is not None
             or (self._lists and _BULLET.match(line.text) is not None)
-            or (self._lists and _DEFINITION.match(line.text) is not None)
+            or (self._defines and _DEFINITION.match(line.text) is not None)
             or _CALLOUT.match(self._lines[at - 1].text) is not None
             or self._starts_table(at)
         )

@@ -155,6 +155,48 @@ def test_relations_are_between_what_the_note_names():
     ]
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("Apple\n: A fruit that grows on trees.\n", ["Apple › A fruit that grows on trees."]),
+        ("Port\n\n: The number of a service.\n", ["Port › The number of a service."]),
+        (
+            "Peer\n: Een vrucht die zacht is.\n: Een soort lamp.\n",
+            ["Peer › Een vrucht die zacht is.", "Peer › Een soort lamp."],
+        ),
+        ("延迟\n: 请求和应答之间的时间。\n", ["延迟 › 请求和应答之间的时间。"]),
+        (
+            "- **Latency**: the time to an answer. Measured in milliseconds at the gateway.\n",
+            ["Latency: the time to an answer.", "Latency: Measured in milliseconds at the gateway."],
+        ),
+        (
+            "- **Durchsatz** — Anfragen pro Sekunde.\n\n  Gemessen wird am Eingang des Gateways.\n",
+            ["Durchsatz — Anfragen pro Sekunde.", "Durchsatz: Gemessen wird am Eingang des Gateways."],
+        ),
+        ("**Poort**\nStandaard is het nummer 5432.\n", ["Poort: Standaard is het nummer 5432."]),
+        (
+            "**レイテンシ**：要求から応答までの時間です。ゲートウェイで毎分測定されています。\n",
+            ["レイテンシ：要求から応答までの時間です。", "レイテンシ: ゲートウェイで毎分測定されています。"],
+        ),
+    ],
+)  # fmt: skip
+def test_a_definition_keeps_its_term(text, told):
+    assert [f.text for f in facts(extract(text))] == told
+
+
+def test_the_sentences_of_a_definition_in_a_list_are_embedded_as_written():
+    found = extract("- **Latency**: the time to an answer. Measured at the gateway every minute.\n")
+    assert [s.text for block in found for p in block.passages for s in p.statements] == [
+        "Latency: the time to an answer.",
+        "Measured at the gateway every minute.",
+    ]
+
+
+def test_prose_with_a_colon_below_is_no_definition():
+    (fact, *_) = facts(extract("The gateway listens on port 9090.\n: the proxy does not.\n"))
+    assert fact.text.startswith("The gateway listens on port 9090.")
+
+
 def test_a_speaker_stands_before_the_first_sentence_only():
     found = extract("- Me: I sold the boat in May. The trailer went to Bo in June.\n")
     assert [f.text for f in facts(found)] == [
