@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from itertools import groupby
+from operator import itemgetter
 
 from recalld.records import NoteId, NoteLink, RootId
 from recalld.store.connection import Connection, execute
@@ -15,41 +17,35 @@ def replace_links(connection: Connection, note_id: NoteId, links: Iterable[NoteL
         0
     ]
     execute(connection, "DELETE FROM note_link WHERE from_note = ?", (note_id,))
-    keys = set()
     for link in links:
         key = name_key(link.target) if link.target.strip() else name_key(path)
-        keys.add(key)
         execute(
             connection,
             "INSERT INTO note_link (from_note, kind, target, name_key, fragment, label, line)"
             " VALUES (?, ?, ?, ?, ?, ?, ?)",
             (note_id, link.kind, link.target, key, link.fragment, link.label, link.line),
         )
-    _point(connection, root_id, keys, "from_note = :note", {"note": note_id})
+    # All at once: a question for each name would read all of the note's links each time.
+    _point(connection, root_id, "from_note = :note", {"note": note_id})
 
 
 def relink(connection: Connection, root_id: RootId, keys: Collection[str]) -> None:
     """Points every link of the root whose target has one of these names at the right note again."""
-    _point(connection, root_id, keys, "1", {})
+    for key in keys:
+        _point(connection, root_id, "note_link.name_key = :key", {"key": key})
 
 
 def _point(
-    connection: Connection,
-    root_id: RootId,
-    keys: Collection[str],
-    which: str,
-    bindings: dict[str, object],
+    connection: Connection, root_id: RootId, which: str, bindings: dict[str, object]
 ) -> None:
-    for key in keys:
-        links = execute(
-            connection,
-            "SELECT note_link.id, target, path, to_note, ambiguous FROM note_link"
-            " JOIN note ON note.id = from_note"
-            f" WHERE note_link.name_key = :key AND root_id = :root AND {which}",
-            {"key": key, "root": root_id, **bindings},
-        )
-        if not links:
-            continue
+    links = execute(
+        connection,
+        "SELECT note_link.name_key, note_link.id, target, path, to_note, ambiguous FROM note_link"
+        " JOIN note ON note.id = from_note"
+        f" WHERE root_id = :root AND {which} ORDER BY note_link.name_key",
+        {"root": root_id, **bindings},
+    )
+    for key, of_key in groupby(links, key=itemgetter(0)):
         notes: dict[str, int] = dict(
             execute(
                 connection,
@@ -57,16 +53,15 @@ def _point(
                 (key, root_id),
             )
         )
-        updates = []
-        for link_id, target, path, old, was_ambiguous in links:
+        for _, link_id, target, path, old, was_ambiguous in of_key:
             found = resolve(target, path, notes)
             new = notes.get(found.path) if found.path is not None else None
             if (new, found.ambiguous) != (old, bool(was_ambiguous)):
-                updates.append((new, found.ambiguous, link_id))
-        for update in updates:
-            execute(
-                connection, "UPDATE note_link SET to_note = ?, ambiguous = ? WHERE id = ?", update
-            )
+                execute(
+                    connection,
+                    "UPDATE note_link SET to_note = ?, ambiguous = ? WHERE id = ?",
+                    (new, found.ambiguous, link_id),
+                )
 
 
 def note_links(connection: Connection, note_id: NoteId) -> list[dict[str, object]]:

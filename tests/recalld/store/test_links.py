@@ -1,6 +1,9 @@
 """Links stay true while notes come, go and move."""
 
+import itertools
+
 from recalld.store.links import ambiguous_links, note_links
+from tests.growth import assert_grows_with_size
 from tests.recalld.store.building import block, change, targets
 
 
@@ -53,3 +56,12 @@ def test_a_note_shows_what_it_links_to_and_what_links_to_it(shelf):
         ("in", "b.md"),
         ("in", "b.md"),
     ]
+
+
+def test_time_to_link_grows_with_the_number_of_links(shelf):
+    numbers = itertools.count()
+    assert_grows_with_size(
+        lambda links: shelf.put(f"x{next(numbers)}.md", links=links),
+        lambda size: [f"n{n}" for n in range(size)],
+        small=150,
+    )
