@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import os
 import socket
-import threading
-import time
-import uuid
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -17,32 +14,30 @@ import structlog
 
 from daemon.agreeing import AgreeLoop
 from daemon.embedding import EmbedLoop
-from daemon.extracting import ExtractLoop
 from daemon.ingesting import IngestLoop
 from daemon.jobs import scheduled_jobs
 from daemon.logging import configure_logging
 from daemon.loop import StageReport
 from daemon.methods import Methods
-from daemon.models import extract_loop, load_embedder
-from daemon.recalling import open_recall, recall_defaults, recall_options
+from daemon.models import extract_loop, load_embedder, reopen_embedder
+from daemon.recalling import meaning_of, open_recall, recall_defaults, recall_options
 from daemon.reloading import difference
+from daemon.roots import Roots
 from daemon.schedule import Schedule
 from daemon.server import ServerLimits, SocketServer
 from daemon.settle import Settle
-from daemon.status import EmbeddingModel, StatusReport
+from daemon.spaces import VectorSpaces
+from daemon.status import Change, EmbeddingModel, StatusReport
+from daemon.waking import Waking
 from daemon.watching import Watches
 from daemon.writer import WriterThread
 from ingest.agreement.stage import AgreeingStage
-from ingest.embedding import EmbeddingStage
-from ingest.keeper import KeeperOptions, RootKeeper
-from ingest.refining import RefiningStage
 from recalld.errors import Stopping
 from recalld.models.embedder import Embedder
 from recalld.models.opening import open_chat_model
-from recalld.models.server_embedder import ServerEmbedder
 from recalld.models.turns import SharedChat
 from recalld.paths import DATABASE_NAME
-from recalld.settings import RootSettings, Settings
+from recalld.settings import Settings
 from recalld.sockets import socket_path
 from recalld.store.connection import Database
 from retrieval.answer.service import Answers
@@ -61,9 +56,10 @@ def build(
     *,
     inherited: socket.socket | None,
     load: Callable[[Settings], tuple[Embedder | None, EmbeddingModel]] = load_embedder,
+    reopen: Callable[[Settings, str], Embedder | None] = reopen_embedder,
 ) -> App:
     """The application for these settings; nothing runs before `start`."""
-    return App(settings, inherited=inherited, load=load)
+    return App(settings, inherited=inherited, load=load, reopen=reopen)
 
 
 class App:
@@ -75,17 +71,16 @@ class App:
         *,
         inherited: socket.socket | None,
         load: Callable[[Settings], tuple[Embedder | None, EmbeddingModel]],
+        reopen: Callable[[Settings, str], Embedder | None],
     ) -> None:
         self._settings = settings
         self._inherited = inherited
         self._load = load
+        self._reopen = reopen
         self._stack = ExitStack()
         self._methods: Methods | None = None
-        self._embed: EmbedLoop | None = None
-        self._extract: ExtractLoop | None = None
-        self._agree: AgreeLoop | None = None
         self._status: StatusReport | None = None
-        self._generation = _Counter()
+        self._waking = Waking()
         self._running: _Running | None = None
 
     def start(self) -> None:
@@ -106,10 +101,12 @@ class App:
         self._stack.callback(database.close)
         writer = WriterThread(database)
         self._stack.callback(writer.stop)
-        embedder, model = self._load(settings)
-        keepers = self._keepers(database, writer)
-        ingest = IngestLoop(keepers, make_settle=self._make_settle, on_written=self._wrote)
-        embed = self._embed_loop(database, writer, embedder, ingest)
+        vector_spaces = self._vector_spaces(database, writer)
+        roots = Roots(settings, database, writer)
+        ingest = IngestLoop(
+            roots.keepers(), make_settle=self._make_settle, on_written=self._waking.notes
+        )
+        embed = self._embed_loop(vector_spaces, ingest)
         chat = SharedChat(open_chat_model(settings.llm, os.environ))
         extract = extract_loop(
             settings.llm,
@@ -117,7 +114,7 @@ class App:
             database=database,
             writes=writer,
             give_way=lambda: _is_busy(ingest, embed),
-            on_written=self._deepened,
+            on_written=self._waking.deep_facts,
         )
         agreeing = AgreeingStage(
             database=database, writes=writer, policy=settings.ingest.on_conflict
@@ -126,7 +123,7 @@ class App:
         agree = AgreeLoop(
             agreeing,
             give_way=lambda: ingest.waiting().dirty > _WORDS_FIRST,
-            on_written=self._generation.count,
+            on_written=self._waking.count,
         )
         watches = Watches(ingest)
         stages = {"scan": ingest.scan, "words": ingest.take}
@@ -144,12 +141,15 @@ class App:
             extract=extract,
             agree=agree,
             watches=watches,
-            model=model,
-            generation=self._generation.value,
+            embedding=vector_spaces,
+            generation=self._waking.generation,
             stages=stages,
         )
-        recall = open_recall(database, embedder, settings.recall, degraded=status.degraded)
+        recall = open_recall(
+            database, vector_spaces.embedder, settings.recall, degraded=status.degraded
+        )
         self._stack.callback(recall.close)
+        vector_spaces.tell_changes(lambda model: recall.go_by(meaning_of(database, model)))
         self._methods = Methods(
             recall=recall,
             answers=Answers(recall=recall, model=chat, within_s=settings.llm.timeout_s),
@@ -158,11 +158,12 @@ class App:
             ingest=ingest,
             extract=extract,
             agreeing=agreeing,
-            on_resolved=self._reopened,
+            reembed=lambda: self._reembed(vector_spaces),
+            on_resolved=self._waking.marks,
             status=status,
             defaults=recall_defaults(settings.recall),
         )
-        self._embed, self._extract, self._agree = embed, extract, agree
+        self._waking.know(embed=embed, extract=extract, agree=agree)
         self._serve()
         # Closed before requests in flight are waited for: an answer whose model hangs becomes a list.
         self._stack.callback(chat.close)
@@ -170,9 +171,8 @@ class App:
         if embed is not None:
             self._stack.callback(embed.stop, settings.daemon.stop_timeout_s * _STOP_SHARE)
             embed.start()
-        if isinstance(embedder, ServerEmbedder):
-            # Called before the thread above is waited for: a call that hangs is cut.
-            self._stack.callback(embedder.close)
+        # Called before the thread above is waited for: a call that hangs is cut.
+        self._stack.callback(vector_spaces.close)
         if extract is not None:
             self._stack.callback(extract.stop)
             extract.start()
@@ -186,15 +186,15 @@ class App:
         self._stack.callback(schedule.stop)
         self._status = status
         self._running = _Running(
-            database=database,
             writer=writer,
             recall=recall,
+            roots=roots,
             ingest=ingest,
             watches=watches,
             schedule=schedule,
             maintenance=maintenance,
         )
-        _log.info("recall.ready", roots=len(settings.roots), model=model.state)
+        _log.info("recall.ready", roots=len(settings.roots), model=vector_spaces.model.state)
 
     def settled(self) -> bool:
         """Whether everything on disk is in the index."""
@@ -244,24 +244,16 @@ class App:
             )
             running.schedule.use_intervals(jobs)
         if changed.gone or changed.come:
-            self._exchange_roots(running, changed.gone, changed.come)
-
-    def _exchange_roots(
-        self, running: _Running, gone: tuple[RootSettings, ...], come: tuple[RootSettings, ...]
-    ) -> None:
-        for root in gone:
-            running.watches.remove(root.name)
-            running.ingest.remove_root(root.name)
-            _log.info("root.dropped", root=root.name)
-        self._drop_other_roots(running.writer)
-        try:
-            for root in come:
-                running.ingest.add_root(self._keeper(root, running.database, running.writer))
-                running.watches.add(root.name)
-                running.ingest.ask_scan(root.name)
-                _log.info("root.added", root=root.name)
-        finally:
-            self._wrote()
+            try:
+                running.roots.exchange(
+                    running.ingest,
+                    running.watches,
+                    gone=changed.gone,
+                    come=changed.come,
+                    all_now=self._settings.roots,
+                )
+            finally:
+                self._waking.notes()
 
     def stop(self) -> None:
         """Stops everything in reverse order; a second call does nothing."""
@@ -270,86 +262,37 @@ class App:
             self._status.stopping = True
         self._stack.close()
 
-    def _wrote(self) -> None:
-        self._generation.count()
-        if self._embed is not None:
-            self._embed.wake()
-        if self._extract is not None:
-            self._extract.wake()
-        if self._agree is not None:
-            self._agree.wake()
-
-    def _deepened(self) -> None:
-        """The wordings of a model's facts want vectors, and are compared with what is known."""
-        self._generation.count()
-        if self._embed is not None:
-            self._embed.wake()
-        if self._agree is not None:
-            self._agree.wake()
-
-    def _reopened(self) -> None:
-        """A fact that is an error after all, or that a user spoke of, is compared again."""
-        self._generation.count()
-        if self._agree is not None:
-            self._agree.wake()
-
-    def _drop_other_roots(self, writer: WriterThread) -> None:
-        """Forgets the notes of roots that are not in the settings."""
-        now_ms = int(time.time() * 1000)
-        names = [root.name for root in self._settings.roots]
-        writer.call(lambda writers: writers.notes.drop_roots_except(names, now_ms))
-
-    def _keepers(self, database: Database, writer: WriterThread) -> list[RootKeeper]:
-        self._drop_other_roots(writer)
-        return [self._keeper(root, database, writer) for root in self._settings.roots]
-
-    def _keeper(self, root: RootSettings, database: Database, writer: WriterThread) -> RootKeeper:
-        settings = self._settings
-        return RootKeeper(
-            name=root.name,
-            path=root.path,
-            database=database,
-            writes=writer,
-            options=KeeperOptions(
-                max_note_bytes=settings.ingest.max_note_bytes,
-                empty_grace_s=settings.ingest.empty_grace_s,
-                mass_deletion_count=settings.ingest.mass_deletion_count,
-                mass_deletion_share=settings.ingest.mass_deletion_share,
-                deletion_grace_s=settings.ingest.deletion_grace_h * 3600,
-                own_paths=(settings.data_dir,),
-            ),
-            now=time.time,
-            new_uid=lambda: uuid.uuid4().hex,
-        )
-
     def _make_settle(self) -> Settle:
         return Settle(
             quiet=timedelta(milliseconds=self._settings.ingest.quiet_ms),
             longest_wait=timedelta(milliseconds=self._settings.ingest.longest_wait_ms),
         )
 
-    def _embed_loop(
-        self,
-        database: Database,
-        writer: WriterThread,
-        embedder: Embedder | None,
-        ingest: IngestLoop,
-    ) -> EmbedLoop | None:
-        if embedder is None:
-            return None
-        stage = EmbeddingStage(
+    def _vector_spaces(self, database: Database, writer: WriterThread) -> VectorSpaces:
+        settings = self._settings
+        return VectorSpaces(
             database=database,
             writes=writer,
-            embedder=embedder,
-            batch=self._settings.embedding.batch,
+            batch=settings.embedding.batch,
+            load=lambda: self._load(settings),
+            reopen=lambda identity: self._reopen(settings, identity),
         )
-        stage.adopt()
+
+    def _embed_loop(self, vector_spaces: VectorSpaces, ingest: IngestLoop) -> EmbedLoop | None:
+        if vector_spaces.model.state == "off":
+            return None
         return EmbedLoop(
-            embedding=stage,
-            refining=RefiningStage(database=database, writes=writer, embedder=embedder),
+            embedding=vector_spaces,
+            refining=vector_spaces.refining,
             give_way=lambda: ingest.waiting().dirty > _WORDS_FIRST,
-            on_written=self._reopened,
+            on_written=self._waking.marks,
         )
+
+    def _reembed(self, vector_spaces: VectorSpaces) -> Change | None:
+        try:
+            return vector_spaces.reembed()
+        finally:
+            self._waking.vectors()
 
     def _serve(self) -> None:
         limits = self._settings.daemon
@@ -380,29 +323,13 @@ class App:
 class _Running:
     """The parts that other settings reach while the daemon runs."""
 
-    database: Database
     writer: WriterThread
     recall: Recall
+    roots: Roots
     ingest: IngestLoop
     watches: Watches
     schedule: Schedule
     maintenance: StageReport
-
-
-class _Counter:
-    """Counts writes; threads may count and look at once."""
-
-    def __init__(self) -> None:
-        self._value = 0
-        self._lock = threading.Lock()
-
-    def count(self) -> None:
-        with self._lock:
-            self._value += 1
-
-    def value(self) -> int:
-        with self._lock:
-            return self._value
 
 
 def _is_busy(ingest: IngestLoop, embed: EmbedLoop | None) -> bool:

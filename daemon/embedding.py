@@ -4,14 +4,31 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from typing import Protocol
 
 from daemon.loop import Loop, Pauses, StageReport, Turn
-from ingest.embedding import EmbeddingStage
-from ingest.refining import RefiningStage
+from ingest.embedding import Embedded
+from ingest.refining import Refined
 from recalld.errors import ModelError
 
 # A batch takes about a second; a model that takes longer is not waited for.
 _STOP_S = 1.5
+
+
+class Embeds(Protocol):
+    """Makes vectors batch by batch."""
+
+    def step(self) -> Embedded:
+        """Does a batch; nothing asked and nothing tidied when nothing waits."""
+        ...
+
+
+class Refines(Protocol):
+    """Settles categories batch by batch."""
+
+    def step(self) -> Refined:
+        """Does a batch; nothing settled when nothing waits."""
+        ...
 
 
 class EmbedLoop(Loop):
@@ -20,8 +37,8 @@ class EmbedLoop(Loop):
     def __init__(
         self,
         *,
-        embedding: EmbeddingStage,
-        refining: RefiningStage,
+        embedding: Embeds,
+        refining: Refines,
         give_way: Callable[[], bool],
         on_written: Callable[[], None],
         clock: Callable[[], float] = time.monotonic,
@@ -51,10 +68,11 @@ class EmbedLoop(Loop):
         settled = 0 if done.asked else self._refining.step().settled
         if settled:
             self.refine.last_ok = self._wall_clock()
-        if done.asked or settled:
+        is_busy = bool(done.asked or done.tidied or settled)
+        if is_busy:
             self._on_written()
         self.problem = None
-        return Turn(more=bool(done.asked or settled))
+        return Turn(more=is_busy)
 
     def _on_failure(self, error: Exception, reason: str, hint: str | None) -> None:  # noqa: ARG002 - as Loop has it
         if isinstance(error, ModelError):

@@ -12,7 +12,7 @@ import structlog
 
 from daemon.extracting import ExtractLoop
 from daemon.ingesting import IngestLoop
-from daemon.status import StatusReport
+from daemon.status import Change, StatusReport
 from ingest.agreement.stage import AgreeingStage
 from ingest.regraph import rebuild_graph
 from recalld import __version__
@@ -25,6 +25,7 @@ from recalld.protocol import (
     PingParams,
     RebuildGraphParams,
     RecallParams,
+    ReembedParams,
     ReextractParams,
     RelatedParams,
     ResolveParams,
@@ -64,13 +65,14 @@ class Methods:
         ingest: IngestLoop,
         extract: ExtractLoop | None,
         agreeing: AgreeingStage,
+        reembed: Callable[[], Change | None],
         on_resolved: Callable[[], None],
         status: StatusReport,
         defaults: Mapping[str, object],
     ) -> None:
         """`defaults` are recall's from the settings, for requests that don't say.
 
-        `on_resolved` is called when a user has spoken on two facts.
+        `reembed` has all vectors made again; `on_resolved` is called when a user has spoken on two facts.
         """
         self._recall = recall
         self._answers = answers
@@ -79,6 +81,7 @@ class Methods:
         self._ingest = ingest
         self._extract = extract
         self._agreeing = agreeing
+        self._reembed = reembed
         self._on_resolved = on_resolved
         self._status = status
         self._defaults = defaults
@@ -100,6 +103,7 @@ class Methods:
             "conflicts": self.conflicts,
             "resolve": self.resolve,
             "reextract": self.reextract,
+            "reembed": self.reembed,
             "sync": self.sync,
             "status": self.status,
         }
@@ -232,6 +236,12 @@ class Methods:
             )
         queued = self._extract.retry(only_parked=asked.parked)
         return {"queued": queued, "model": asdict(self._extract.health)}
+
+    def reembed(self, params: dict[str, object]) -> dict[str, object]:
+        """Has all vectors made again, by the embedding model of the settings as it is now."""
+        ReembedParams.parse(params)
+        change = self._reembed()
+        return {"reembedding": None if change is None else asdict(change)}
 
     def sync(self, params: dict[str, object]) -> dict[str, object]:
         """Looks at the disk now."""

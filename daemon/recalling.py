@@ -11,6 +11,7 @@ from recalld.settings import RecallSettings
 from recalld.store.connection import Readers
 from recalld.store.memory_vectors import MemoryVectors
 from retrieval.evidence import KEYWORD_SLOPE, KEYWORD_TAU, Calibration
+from retrieval.meaning import Meaning
 from retrieval.query_vectors import QueryVectors
 from retrieval.ranking import RecallOptions
 from retrieval.recall import Recall
@@ -28,14 +29,24 @@ def open_recall(
     Args:
         degraded: What does not take part at the moment.
     """
+    meaning = meaning_of(database, embedder)
     return Recall(
         database=database,
-        vectors=MemoryVectors(),
-        queries=QueryVectors(embedder if database.vectors_problem is None else None),
-        calibration=calibration_of(embedder),
+        vectors=meaning.vectors,
+        queries=meaning.queries,
+        calibration=meaning.calibration,
         options=recall_options(recall),
         today=date.today,
         degraded=degraded,
+    )
+
+
+def meaning_of(database: Readers, embedder: Embedder | None) -> Meaning:
+    """The space of a model as recall goes by it; by keywords alone without one, or where vectors can't be searched."""
+    return Meaning(
+        vectors=MemoryVectors(embedder.space.identity if embedder else None),
+        queries=QueryVectors(embedder if database.vectors_problem is None else None),
+        calibration=calibration_of(embedder),
     )
 
 

@@ -6,9 +6,9 @@ import os
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from daemon.agreeing import AgreeLoop
 from daemon.embedding import EmbedLoop
@@ -25,6 +25,7 @@ from recalld.store.deep import extraction_counts, parked_blocks
 from recalld.store.embedding import count_to_embed
 from recalld.store.links import ambiguous_links
 from recalld.store.reading import count_undecided, counts, notes_by_root, problems
+from recalld.store.spaces import progress_of_coming
 
 # A model that takes longer for one batch hangs, or may as well.
 _SLOW_S = 30.0
@@ -40,6 +41,48 @@ class EmbeddingModel:
     space: EmbeddingSpace | None
     state: ModelState
     hint: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Change:
+    """How far all vectors are being made again."""
+
+    # By which model, and by which recall goes meanwhile; None: by keywords, where a vector lacks.
+    model: str
+    recall_uses: str | None
+    # Statements.
+    done: int
+    total: int
+
+    def told(self) -> str:
+        """As a phrase."""
+        meanwhile = self.recall_uses or "keywords where vectors lack"
+        return (
+            f"re-embedding {self.done} of {self.total} for {self.model},"
+            f" recall uses {meanwhile} meanwhile"
+        )
+
+
+class Embedding(Protocol):
+    """The vectors that recall goes by, and those that are made beside them."""
+
+    @property
+    def model(self) -> EmbeddingModel:
+        """The model of the settings."""
+        ...
+
+    @property
+    def is_changing(self) -> bool:
+        """Whether vectors of another model are made beside those in use."""
+        ...
+
+    def answers(self) -> bool:
+        """Whether recall has its vectors, and a model that it can ask in them; costs nothing."""
+        ...
+
+    def change(self) -> Change | None:
+        """How far all vectors are being made again, if they are."""
+        ...
 
 
 @dataclass(slots=True)
@@ -62,7 +105,7 @@ class StatusReport:
         extract: ExtractLoop | None,
         agree: AgreeLoop,
         watches: Watches,
-        model: EmbeddingModel,
+        embedding: Embedding,
         generation: Callable[[], int],
         stages: Mapping[str, StageReport],
     ) -> None:
@@ -73,7 +116,7 @@ class StatusReport:
         self._extract = extract
         self._agree = agree
         self._watches = watches
-        self._model = model
+        self._embedding = embedding
         self._generation = generation
         self._stages = stages
         self._started = time.monotonic()
@@ -108,12 +151,17 @@ class StatusReport:
 
     def degraded(self) -> tuple[str, ...]:
         """What does not take part in recall at the moment."""
-        missing = [] if self._model.space else ["vectors"]
-        down = self._embed is not None and self._embed.problem is not None
-        if down or self._database.vectors_problem is not None:
-            missing.append("vectors")
+        missing = [] if self._has_vectors() else ["vectors"]
         behind = self.state() == "catching_up" or self._ingest.waiting().scanning
         return (*missing, *(["catching_up"] if behind else []))
+
+    def _has_vectors(self) -> bool:
+        """Whether vectors take their full part in recall."""
+        if self._embed is None or self._database.vectors_problem is not None:
+            return False
+        # While other vectors are made, the model that fails is perhaps not the one that recall uses.
+        is_fine = self._embed.problem is None or self._embedding.is_changing
+        return is_fine and self._embedding.answers()
 
     def result(self) -> dict[str, object]:
         """The result of the method."""
@@ -136,9 +184,9 @@ class StatusReport:
                 + numbers["uncompared"]
                 + self._waiting_blocks(numbers),
                 "parked": numbers["embed"][1] + numbers["extraction"].parked,
-                "embed": numbers["embed"][0],
+                "embed": numbers["embed"][0] + numbers["coming"],
             },
-            "models": {"embedding": self._embedding(), "llm": self._llm()},
+            "models": {"embedding": self._embedding_model(), "llm": self._llm()},
             "extraction": {
                 "pending": self._waiting_blocks(numbers),
                 "parked": numbers["parked"],
@@ -177,6 +225,7 @@ class StatusReport:
             values: dict[str, Any] = {
                 "counts": counts(connection),
                 "embed": count_to_embed(connection),
+                "coming": progress_of_coming(connection).waiting,
                 "undecided": count_undecided(connection) if self._embed else 0,
                 "uncompared": count_to_compare(connection),
                 "extraction": extraction_counts(connection),
@@ -219,20 +268,22 @@ class StatusReport:
             )
         return roots
 
-    def _embedding(self) -> dict[str, object]:
-        model = self._model
+    def _embedding_model(self) -> dict[str, object]:
+        model, change = self._embedding.model, self._embedding.change()
         state, hint = self._health_of_model()
+        told = [one for one in (change.told() if change else None, hint) if one]
         return {
             "name": model.space.name if model.space else None,
             "dimension": model.space.dimension if model.space else None,
             "state": state,
-            "hint": hint,
+            "hint": "; ".join(told) or None,
+            "reembedding": None if change is None else asdict(change),
         }
 
     def _health_of_model(self) -> tuple[str, str | None]:
         """The model's state and what to do about it."""
         if self._embed is None:
-            return self._model.state, self._model.hint
+            return self._embedding.model.state, self._embedding.model.hint
         if self._database.vectors_problem is not None:
             return "down", self._database.vectors_problem
         problem, age_s = self._embed.problem, self._embed.step_age_s
@@ -243,7 +294,7 @@ class StatusReport:
             )
         if problem is not None:
             return problem.state or "down", problem.hint or problem.message
-        return self._model.state, self._model.hint
+        return self._embedding.model.state, self._embedding.model.hint
 
 
 def _stage(report: StageReport) -> dict[str, object]:

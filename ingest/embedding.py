@@ -25,6 +25,8 @@ class Embedded:
     asked: int
     stored: int
     refused: int
+    # What was put in order without a model: vectors of a space that was left, a change that is over.
+    tidied: int = 0
 
 
 class EmbeddingStage:

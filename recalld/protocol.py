@@ -230,6 +230,12 @@ class RebuildGraphParams(Params):
     method = "rebuild_graph"
 
 
+class ReembedParams(Params):
+    """`reembed` takes none."""
+
+    method = "reembed"
+
+
 class ReextractParams(Params):
     """What `reextract` takes."""
 

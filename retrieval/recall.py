@@ -24,6 +24,7 @@ from recalld.store.vectors import VectorSearch
 from retrieval.evidence import Calibration, permits
 from retrieval.explaining import explanation
 from retrieval.legs import Found, search
+from retrieval.meaning import Meaning
 from retrieval.presenting import hits, within
 from retrieval.query import Query, understand
 from retrieval.query_vectors import QueryVectors
@@ -48,6 +49,8 @@ class Searched:
     limits: RecallFilter
     # Whether the query has a vector.
     has_vector: bool
+    # Of the space that the vector is in.
+    calibration: Calibration
     # The day on which it was asked.
     today: date
     # When the search began, by `time.perf_counter`.
@@ -70,9 +73,7 @@ class Recall:
     ) -> None:
         """`degraded` names what does not take part at the moment, such as `catching_up`."""
         self._database = database
-        self._vectors = vectors
-        self._queries = queries
-        self._calibration = calibration
+        self._meaning = Meaning(vectors=vectors, queries=queries, calibration=calibration)
         self._options = options
         self._today = today
         self._degraded = degraded
@@ -83,11 +84,16 @@ class Recall:
     def close(self) -> None:
         """Joins the threads of the legs, and those of the model unless it hangs."""
         self._executor.shutdown(wait=True)
-        self._queries.close()
+        self._meaning.queries.close()
 
     def use(self, options: RecallOptions) -> None:
         """Ranks by other options from the next recall on."""
         self._options = options
+
+    def go_by(self, meaning: Meaning) -> None:
+        """Goes by another space of vectors from the next search on; one under way ends with its own."""
+        before, self._meaning = self._meaning, meaning
+        before.queries.close()
 
     def recall(
         self,
@@ -124,10 +130,11 @@ class Recall:
         # What held then is asked as of then.
         day = today or limits.as_of or self._today()
         query = understand(text, day)
-        vector = self._queries.vector(text)
+        meaning = self._meaning
+        vector = meaning.queries.vector(text)
         found = search(
             database=self._database,
-            vectors=self._vectors,
+            vectors=meaning.vectors,
             executor=self._executor,
             query=query,
             query_vector=vector,
@@ -139,6 +146,7 @@ class Recall:
             found=found,
             limits=limits,
             has_vector=vector is not None,
+            calibration=meaning.calibration,
             today=day,
             started=started,
         )
@@ -156,7 +164,7 @@ class Recall:
     ) -> tuple[Recalled, tuple[FactId, ...]]:
         """The answer from a search; with other options or another threshold than its own where these are given."""
         options = options or self._options
-        calibration = calibration or self._calibration
+        calibration = calibration or searched.calibration
         query, limits = searched.query, searched.limits
         found = taking_part(searched.found, options)
         with self._database.reader() as connection:

@@ -26,10 +26,15 @@ class WordEmbedder:
     """
 
     def __init__(
-        self, *, identity: str = "words@1", synonyms: Sequence[frozenset[str]] = ()
+        self,
+        *,
+        identity: str = "words@1",
+        name: str = "words",
+        dimension: int = DIMENSION,
+        synonyms: Sequence[frozenset[str]] = (),
     ) -> None:
         self.space = EmbeddingSpace(
-            identity=identity, name="words", dimension=DIMENSION, tau=0.4, slope=12.0
+            identity=identity, name=name, dimension=dimension, tau=0.4, slope=12.0
         )
         self._meanings = {word: min(group) for group in synonyms for word in group}
         self._lock = threading.Lock()
@@ -55,20 +60,25 @@ class WordEmbedder:
 
     def _vector(self, text: str) -> Vector:
         words = [self._meanings.get(token, token) for token in tokens(text)] or [""]
-        total = np.sum([_direction(word) for word in words], axis=0)
+        total = np.sum([_direction(word, self.space.dimension) for word in words], axis=0)
         return (total / np.linalg.norm(total)).astype(np.float32)
 
 
-def _direction(word: str) -> Vector:
+def _direction(word: str, dimension: int) -> Vector:
     seed = int.from_bytes(hashlib.blake2b(word.encode(), digest_size=4).digest(), "big")
-    return np.random.default_rng(seed).standard_normal(DIMENSION).astype(np.float32)
+    return np.random.default_rng(seed).standard_normal(dimension).astype(np.float32)
 
 
 class Loader:
-    """What `daemon.app.build` takes to come by a model."""
+    """What `daemon.app.build` takes to come by a model, and by the one before it where that is still there."""
 
-    def __init__(self, embedder: WordEmbedder | None) -> None:
+    def __init__(self, embedder: WordEmbedder | None, former: WordEmbedder | None = None) -> None:
         self._embedder = embedder
+        self._former = former
+
+    def reopen(self, settings: Settings, identity: str) -> WordEmbedder | None:
+        is_same = self._former is not None and self._former.space.identity == identity
+        return self._former if is_same else None
 
     def __call__(self, settings: Settings) -> tuple[WordEmbedder | None, EmbeddingModel]:
         if self._embedder is None:

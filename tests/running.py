@@ -38,6 +38,7 @@ class RunningDaemon:
         base: Path,
         *,
         embedder: WordEmbedder | None = None,
+        former: WordEmbedder | None = None,
         settings: Mapping[str, object] | None = None,
         roots: list[Path] | None = None,
         data: Path | None = None,
@@ -46,6 +47,7 @@ class RunningDaemon:
         self.data = data or base / "data"
         self.vault.mkdir(exist_ok=True)
         self.embedder = embedder
+        self.former = former
         self._socket = base / "s.sock"
         flags = {
             "roots": [str(root) for root in roots or [self.vault]],
@@ -59,7 +61,8 @@ class RunningDaemon:
         self.client: Client | None = None
 
     def __enter__(self) -> Self:
-        self.app = build(self._settings, inherited=None, load=Loader(self.embedder))
+        models = Loader(self.embedder, self.former)
+        self.app = build(self._settings, inherited=None, load=models, reopen=models.reopen)
         self.app.start()
         self.client = Client(self.app.socket_path(), timeout_s=DEADLINE_S).__enter__()
         return self

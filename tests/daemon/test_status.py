@@ -10,7 +10,7 @@ import pytest
 
 from daemon.ingesting import Waiting
 from daemon.loop import StageReport
-from daemon.status import EmbeddingModel, StatusReport
+from daemon.status import Change, EmbeddingModel, StatusReport
 from daemon.watch import WatchHealth
 from ingest.keeper import RootReport
 from recalld.errors import ModelError, TransientModelError
@@ -74,6 +74,22 @@ class Agree:
     idle: bool = True
 
 
+class Spaces:
+    """As the test says."""
+
+    def __init__(self, model: EmbeddingModel) -> None:
+        self.model = model
+        self.is_changing = False
+        self.told: Change | None = None
+        self.answering = True
+
+    def answers(self) -> bool:
+        return self.answering
+
+    def change(self) -> Change | None:
+        return self.told
+
+
 class Parts:
     """A report over a real, empty store."""
 
@@ -95,7 +111,7 @@ class Parts:
             extract=self.extract,
             agree=self.agree,
             watches=self.watches,
-            model=model or fine,
+            embedding=Spaces(model or fine),
             generation=lambda: self.generation,
             stages=self.stages,
         )
@@ -170,7 +186,13 @@ def test_model_that_fails_is_down_with_what_to_do(parts):
     assert parts.report.result()["models"]["embedding"]["hint"] == "no answer"
     parts.embed.problem = None
     told = parts.report.result()["models"]["embedding"]
-    assert told == {"name": "words", "dimension": 128, "state": "ok", "hint": None}
+    assert told == {
+        "name": "words",
+        "dimension": 128,
+        "state": "ok",
+        "hint": None,
+        "reembedding": None,
+    }
 
 
 def test_model_that_hangs_is_slow(parts):
@@ -192,6 +214,7 @@ def test_absent_model_says_why_and_does_not_keep_it_from_idling(parts, state):
         "dimension": None,
         "state": state,
         "hint": "why",
+        "reembedding": None,
     }
     assert report.degraded() == ("vectors",)
 

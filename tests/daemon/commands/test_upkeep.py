@@ -44,3 +44,16 @@ def test_reextract_asks_for_what_was_given_up_or_for_all(daemon):
     assert "2 blocks wait for m again; it is ok" in call("reextract").output
     assert "2 blocks" in call("reextract", "--parked").output
     assert json.loads(call("reextract", "--json").output) == result
+
+
+def test_reembed_says_how_far_it_is_and_what_recall_uses(daemon):
+    change = {"model": "bge-m3", "recall_uses": "e5", "done": 0, "total": 4600}
+    answering(daemon, "reembed", {"reembedding": change})
+    done = call("reembed")
+    assert "0 of 4600 statements are embedded for bge-m3" in done.output
+    assert "recall uses e5 meanwhile" in done.output
+    answering(daemon, "reembed", {"reembedding": {**change, "recall_uses": None}})
+    assert "keywords stand in meanwhile" in call("reembed").output
+    answering(daemon, "reembed", {"reembedding": None})
+    assert call("reembed").output == "there is nothing to embed\n"
+    assert daemon.requests == [("reembed", {})] * 3
