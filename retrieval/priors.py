@@ -19,7 +19,7 @@ MAX_IMPORTANCE = 0.1
 MAX_FREQUENCY = 0.05
 WHEN_GAIN = 0.5
 NUMBER_GAIN = 0.5
-INTERVAL_GAIN = 1.0
+INTERVAL_GAIN = 1.5
 # What happened is often written down some days later.
 WRITTEN_LATER = timedelta(days=7)
 # Shares of the gain: of what was stated in the days asked for and tells of others, of what was stated

@@ -19,6 +19,11 @@ from retrieval.dates.reading import Told, read_dates
 
 FIRST_DAY, LAST_DAY = date.min, date.max
 
+# More is a pasted page, not a question; what comes later is not read.
+_MOST_CHARACTERS = 2000
+# What may stand before a date and still belong to it.
+_LOOK_BACK = 40
+
 _NAMES = re.compile(
     r"`[^`]*`|\"[^\"]*\"|“[^”]*”|„[^“”]*[“”]|«[^»]*»|「[^」]*」|『[^』]*』|《[^》]*》|(?<!\w)'[^']+'(?!\w)"
     r"|\b\w+://\S+|(?<!\S)~?/[\w./-]+|\b[\w-]+\.(?:md|txt|py|js|ts|log|csv|pdf|json|toml|yaml)\b"
@@ -94,10 +99,14 @@ def read_asked(text: str, today: date) -> AskedTime | None:
 
     A date without a year is the latest that has begun, or the next one when the question looks ahead.
     """
-    plain = _NAMES.sub(lambda name: "_" * len(name[0]), text)
+    plain = _NAMES.sub(lambda name: "_" * len(name[0]), text[:_MOST_CHARACTERS])
     at = Day(day=today, is_ahead=_FUTURE.search(plain) is not None)
     more = IN_QUESTIONS if PAST.search(plain) else IN_QUESTIONS[:-1]
-    told = [one for one in read_dates(plain, at, more=more) if not _EACH.search(plain[: one.start])]
+    told = [
+        one
+        for one in read_dates(plain, at, more=more)
+        if not _EACH.search(_before(plain, one.start))
+    ]
     if not told:
         return None
     whole = [_directed(plain, one) for one in _between(plain, told)]
@@ -109,6 +118,10 @@ def read_asked(text: str, today: date) -> AskedTime | None:
         written=tuple(text[one.start : one.end] for one in told if one.is_written),
         is_past=all(one.last < today for one in intervals),
     )
+
+
+def _before(text: str, at: int) -> str:
+    return text[max(0, at - _LOOK_BACK) : at]
 
 
 def _met(intervals: tuple[DateInterval, ...]) -> tuple[DateInterval, ...]:
@@ -141,7 +154,7 @@ def _between(text: str, told: list[Told]) -> Iterator[Told]:
         if waiting is None:
             waiting = one
             continue
-        opened = _BETWEEN.search(text[: waiting.start])
+        opened = _BETWEEN.search(text, max(0, waiting.start - _LOOK_BACK), waiting.start)
         spans = opened or _CJK_BETWEEN.match(text, one.end)
         first, last = waiting.interval.first, one.interval.last
         if spans and _AND.fullmatch(text, waiting.end, one.start):
@@ -164,7 +177,8 @@ def _between(text: str, told: list[Told]) -> Iterator[Told]:
 
 def _directed(text: str, told: Told) -> Told:
     """A date with the `before` or `since` that stands at it, which opens it to one side."""
-    before = text[: told.start]
+    before = _before(text, told.start)
+    offset = told.start - len(before)
     first, last = told.interval.first, told.interval.last
     day = timedelta(days=1)
     ways = (
@@ -179,8 +193,8 @@ def _directed(text: str, told: Told) -> Told:
             return replace(
                 told,
                 interval=DateInterval(first=begin, last=end),
-                start=lead.start() if lead else told.start,
+                start=offset + lead.start() if lead else told.start,
                 end=tail.end() if tail else told.end,
             )
     lead = _PREPOSITION.search(before)
-    return replace(told, start=lead.start()) if lead else told
+    return replace(told, start=offset + lead.start()) if lead else told

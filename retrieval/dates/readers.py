@@ -10,6 +10,9 @@ from datetime import date
 from recalld.records import DateInterval
 from retrieval.dates.calendar import latest, upcoming
 
+# Characters to either side in which a word tells what language a date stands in.
+SENTENCE = 200
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Day:

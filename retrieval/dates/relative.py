@@ -35,7 +35,7 @@ from retrieval.dates.names import (
     number_of,
     unit_of,
 )
-from retrieval.dates.readers import Day, Reader
+from retrieval.dates.readers import SENTENCE, Day, Reader
 
 _DAY_WORDS = {
     0: "today tonight vandaag vanochtend vanmorgen vanmiddag vanavond heute aujourd'hui aujourd’hui"
@@ -175,6 +175,9 @@ _FRENCH = re.compile(
     re.IGNORECASE,
 )
 _PLAIN_START = re.compile(r"(?:^|[.!?:;。！？：\n]|[-*•>(\[\"'“«,–—])\s*[*_]*$")
+_EDGE_BEFORE = re.compile(r"(?:^|[.,:;!?–—(\]]\s*|^\W+)$")
+_EDGE_AFTER = re.compile(r"\s*(?:$|[.,;!?–—)])")
+_LOOK_BACK = 12
 _TITLE_WORD = re.compile(r"\b(?:Week|Month|Year|Night|Before|After|Tomorrow|Yesterday)\b")
 
 
@@ -186,7 +189,9 @@ def _day_word(m: re.Match[str], at: Day) -> DateInterval | None:
         return moved(at.day, "day", steps)
     word = m.group().lower()
     # `hier` is "here" in Dutch and German.
-    if word == "hier" and not _FRENCH.search(m.string):
+    if word == "hier" and not _FRENCH.search(
+        m.string, max(0, m.start() - SENTENCE), m.end() + SENTENCE
+    ):
         return None
     # In mid-sentence `today` often means nowadays.
     is_vague = word.isascii() and DAY_OFFSETS[word] == 0 and word not in _SURELY_TODAY
@@ -197,10 +202,7 @@ def _day_word(m: re.Match[str], at: Day) -> DateInterval | None:
 
 def _at_edge(m: re.Match[str]) -> bool:
     """Whether a word begins or ends its sentence or clause."""
-    return bool(
-        re.search(r"(?:^|[.,:;!?–—(\]]\s*|^\W+)$", m.string[: m.start()])
-        or re.match(r"\s*(?:$|[.,;!?–—)])", m.string[m.end() :])
-    )
+    return bool(_EDGE_BEFORE.search(_before(m)) or _EDGE_AFTER.match(m.string, m.end()))
 
 
 def _weekday(m: re.Match[str], at: Day) -> DateInterval | None:
@@ -283,16 +285,21 @@ def _weekend(m: re.Match[str], at: Day) -> DateInterval | None:
     return weekend_of_week(at.day, -1 if m["last"] else 0) if at.day else None
 
 
+def _before(m: re.Match[str]) -> str:
+    """What stands just before a match: a long text is not walked for each of its dates."""
+    return m.string[max(0, m.start() - _LOOK_BACK) : m.start()]
+
+
 def is_title(m: re.Match[str]) -> bool:
     """Whether a match is written as a name is: `The Day After Tomorrow`, the song `Yesterday`."""
     told = m.group()
-    if told.isupper() or not told[0].isupper() or m.string.isupper():
+    if told.isupper() or not told[0].isupper():
         return not told.isupper() and bool(_TITLE_WORD.search(told)) and told[0].islower()
     if told.split()[0].lower() in WEEKDAYS:
         return False
     if len(_TITLE_WORD.findall(told)) and len(told.split()) > 1:
         return True
-    return not _PLAIN_START.search(m.string[: m.start()])
+    return not _PLAIN_START.search(_before(m))
 
 
 LATIN: tuple[Reader, ...] = (

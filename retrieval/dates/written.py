@@ -18,7 +18,7 @@ from retrieval.dates.names import (
     month_number,
     number_of,
 )
-from retrieval.dates.readers import Day, Reader
+from retrieval.dates.readers import SENTENCE, Day, Reader
 
 _TIME = r"(?:[T ]\d{1,2}:\d{2}(?::\d{2})?Z?)?(?![\w/-])"
 UNTIL = r"(?:to|until|till|through|tot(?: en met)?|t/m|bis|au|à|jusqu['’]à|–|—|至|到|から|～|~)"
@@ -133,7 +133,7 @@ def _named(
 def month_named(m: re.Match[str], name: str) -> int | None:
     """The month that a name in a match stands for; a planet or a rover is none."""
     # French writes its months small.
-    if name == "Mars" and not re.search(r"\d\s*$", m.string[: m.start(1)]):
+    if name == "Mars" and not re.search(r"\d\s?$", m.string[max(0, m.start(1) - 2) : m.start(1)]):
         return None
     return month_number(name)
 
@@ -187,7 +187,7 @@ def _week(m: re.Match[str], at: Day) -> DateInterval | None:
 
 
 def _dutch_week(m: re.Match[str], at: Day) -> DateInterval | None:
-    if not _DUTCH.search(m.string):
+    if not _DUTCH.search(m.string, max(0, m.start() - SENTENCE), m.end() + SENTENCE):
         return None
     return at.nearest(lambda year: week_of(year, int(m[1])))
 

@@ -9,6 +9,7 @@ from datetime import date
 import pytest
 
 from recalld.records import RecallFilter
+from retrieval.priors import INTERVAL_GAIN
 from retrieval.ranking import RecallOptions
 from retrieval.weights import STANDARD
 from tests.fakes import WordEmbedder
@@ -106,7 +107,7 @@ def test_explain_tells_the_days_their_words_and_what_they_gave(memory):
         "intervals": [[None, "2026-04-30"]],
     }
     gains = [one["parts"]["prior.interval"] for one in story["candidates"]]
-    assert gains[0] == 1
+    assert gains[0] == INTERVAL_GAIN
     assert 0 in gains
     assert memory.ask("choir", explain=True).explanation["query"]["time"] is None
 

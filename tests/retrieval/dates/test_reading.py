@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from retrieval.dates.readers import Day
 from retrieval.dates.reading import first_date, read_dates
+from tests.growth import assert_grows_with_size
 
 # A Tuesday.
 TODAY = date(2026, 3, 10)
@@ -284,3 +285,25 @@ def test_any_text_is_survived(text, day):
     ends = [(one.start, one.end) for one in read_dates(text, Day(day=day))]
     assert all(0 <= start < end <= len(text) for start, end in ends)
     assert ends == sorted(ends)
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        "last week ",
+        "in March ",
+        "2026-03-02 ",
+        "上周五",
+        "三天前",
+        "Yesterday ",
+        "vor ",
+        "1 ",
+        "hier ",
+        "in week 8 ",
+        "today ",
+        "from May to ",
+    ],
+)
+def test_time_grows_with_the_text(piece):
+    at = Day(day=TODAY)
+    assert_grows_with_size(lambda text: read_dates(text, at), lambda size: piece * size, small=100)
