@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from ingest.disk.ignore import IgnoreRules
 from ingest.disk.reader import NoteText, Unread, read_note
@@ -28,13 +28,15 @@ from ingest.reconcile import (
     match_arrivals,
     reconcile,
 )
-from ingest.rules.extractor import RULES_VERSION, extract_note
+from ingest.rules.extractor import RULES_VERSION, extract_in_steps
 from recalld.records import NoteId, RootId
 from recalld.store.changes import StoredNote
 from recalld.store.connection import Database
 from recalld.store.reading import blocks_of_note, meta, note_at, notes_of_root, root_named
 from recalld.store.reading import root_identity as stored_identity
 from recalld.store.writers import Writes
+
+_T = TypeVar("_T")
 
 # Deletions within this time count as one.
 _RECENT_S = 60.0
@@ -72,8 +74,8 @@ class Looked:
     """One step of a look: what became of a path."""
 
     path: str
-    # `waiting`: it is being written; look again a little later.
-    outcome: Literal["taken", "unchanged", "moved", "gone", "waiting", "unread"]
+    # `waiting`: it is being written; look again a little later. `reading`: it is long, and this is a pause.
+    outcome: Literal["reading", "taken", "unchanged", "moved", "gone", "waiting", "unread"]
     # Notes of this look that still wait for their turn.
     left: int = 0
 
@@ -116,6 +118,8 @@ class RootKeeper:
         self._skipped: dict[str, str] = {}
         self._unlisted: tuple[str, ...] = ()
         self._empty_since: dict[str, float] = {}
+        # Notes that are being taken in; a long one has pauses in which others are looked at.
+        self._reading: set[str] = set()
         # How often taking a note failed, until it succeeds: it comes after all others, lest it keep them out.
         self._failures: dict[str, int] = {}
         self._removed_at: deque[float] = deque()
@@ -212,12 +216,7 @@ class RootKeeper:
         left = len(changed)
         for path in sorted(changed, key=lambda one: (self._failures.get(one, 0), _turn(one, seen))):
             left -= 1
-            failures = self._failures.pop(path, 0)
-            try:
-                looked = self._take(path)
-            except BaseException:
-                self._failures[path] = failures + 1
-                raise
+            looked = yield from self._in_turns(path, left)
             yield replace(looked, left=left)
         yield from self._let_go(plan)
         if paths is None:
@@ -328,8 +327,38 @@ class RootKeeper:
             self._take(move.new, moved=True)
             yield Looked(path=move.new, outcome="moved")
 
+    def _in_turns(self, path: str, left: int) -> Generator[Looked, None, Looked]:
+        """Takes one note, with steps between which other notes may have their turn when it is a long one."""
+        failures = self._failures.pop(path, 0)
+        steps = self._taking(path)
+        while True:
+            try:
+                taken = _advance(steps)
+            except BaseException:
+                self._failures[path] = failures + 1
+                raise
+            if taken is not None:
+                return taken
+            yield Looked(path=path, outcome="reading", left=left + 1)
+
     def _take(self, path: str, *, moved: bool = False) -> Looked:
-        """Reads one note and writes what changed."""
+        """Reads one note and writes what changed, without a pause."""
+        steps = self._taking(path, moved=moved)
+        while (taken := _advance(steps)) is None:
+            pass
+        return taken
+
+    def _taking(self, path: str, *, moved: bool = False) -> Generator[None, None, Looked]:
+        """One at a time: who comes while a note is read looks again later, and nobody begins it anew for ever."""
+        if path in self._reading:
+            return Looked(path=path, outcome="waiting")
+        self._reading.add(path)
+        try:
+            return (yield from self._taking_alone(path, moved=moved))
+        finally:
+            self._reading.discard(path)
+
+    def _taking_alone(self, path: str, *, moved: bool) -> Generator[None, None, Looked]:
         text = read_note(self.path, path, max_bytes=self._options.max_note_bytes)
         if isinstance(text, Unread):
             return self._unreadable(path, text)
@@ -346,9 +375,16 @@ class RootKeeper:
         self._empty_since.pop(path, None)
         parsed = parse_note(text.text)
         dated = note_date(parsed, path)
-        extracted = extract_note(
+        steps = extract_in_steps(
             parsed, note_date=spoken_date(dated, text.stat), title=shown_title(parsed, path)
         )
+        has_paused = False
+        while (extracted := _advance(steps)) is None:
+            has_paused = True
+            yield
+        if has_paused and (self._stored(path) != stored or self._is_gone(path)):
+            # It went, moved or was moved here while others had their turn.
+            return Looked(path=path, outcome="waiting")
         change = plan_note(
             stored=stored,
             stored_blocks=blocks,
@@ -367,6 +403,10 @@ class RootKeeper:
         )
         self._writes.call(lambda writers: writers.notes.apply(change))
         return Looked(path=path, outcome="taken")
+
+    def _stored(self, path: str) -> StoredNote | None:
+        with self._database.reader() as connection:
+            return note_at(connection, self.root_id, path)
 
     def _unreadable(self, path: str, unread: Unread) -> Looked:
         if unread.reason == "changed_while_reading":
@@ -424,6 +464,16 @@ class RootKeeper:
         wanted = since or str(self._now()) if plan.root_state == "held" else ""
         if wanted != (since or ""):
             self._writes.call(lambda writers: writers.put_meta(held, wanted))
+
+
+def _advance(steps: Generator[None, None, _T]) -> _T | None:
+    """Takes one step; the result when that was the last, else None."""
+    try:
+        next(steps)
+    except StopIteration as done:
+        result: _T = done.value
+        return result
+    return None
 
 
 def _known_note(note: StoredNote) -> KnownNote:

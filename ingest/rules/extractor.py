@@ -6,6 +6,7 @@ block says. It knows no store, model or clock.
 
 from __future__ import annotations
 
+from collections.abc import Generator
 from dataclasses import replace
 from datetime import date
 
@@ -26,6 +27,9 @@ from recalld.records import (
 )
 
 RULES_VERSION = "rules@3"
+
+# Some tenths of a second of work.
+_BLOCKS_A_STEP = 500
 
 _LED_IN = (
     BlockKind.LIST_ITEM,
@@ -52,10 +56,31 @@ def extract_note(
         known_names: Names of entities met in other notes.
         title: What the note is called: what its head speaks of. "" = its own title.
     """
+    steps = extract_in_steps(note, note_date=note_date, known_names=known_names, title=title)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as done:
+            found: tuple[ExtractedBlock, ...] = done.value
+            return found
+
+
+def extract_in_steps(
+    note: ParsedNote,
+    *,
+    note_date: date | None,
+    known_names: frozenset[str] = frozenset(),
+    title: str = "",
+) -> Generator[None, None, tuple[ExtractedBlock, ...]]:
+    """The same as `extract_note`, with a pause after every so many blocks, where others may have their turn."""
     if note_date is None:
         note_date = note.date
     terms = _terms(note.blocks)
-    split = [split_block(block, term) for block, term in zip(note.blocks, terms, strict=True)]
+    split: list[tuple[PassageDraft, ...]] = []
+    for count, (block, term) in enumerate(zip(note.blocks, terms, strict=True), start=1):
+        split.append(split_block(block, term))
+        if count % _BLOCKS_A_STEP == 0:
+            yield
     drafts = _drop_told_headings(note.blocks, split)
     lead_ins = [
         term or announced
@@ -68,27 +93,37 @@ def extract_note(
     )
     paths = dict.fromkeys(block.heading_path for block in note.blocks)
     below = {path: _below(path, context) for path in paths}
-    return tuple(
-        ExtractedBlock(
-            block=block,
-            lead_in=lead_in,
-            passages=tuple(
-                ExtractedPassage(
-                    text=passage.text,
-                    lines=passage.lines,
-                    statements=tuple(
-                        ExtractedStatement(
-                            text=f"{lead_in} {draft.text}" if turns(lead_in) else draft.text,
-                            lines=draft.lines,
-                            facts=find_facts(draft, below[block.heading_path], lead_in=lead_in),
-                        )
-                        for draft in passage.statements
-                    ),
-                )
-                for passage in passages
-            ),
-        )
-        for block, passages, lead_in in zip(note.blocks, drafts, lead_ins, strict=True)
+    extracted: list[ExtractedBlock] = []
+    for count, (block, passages, lead_in) in enumerate(
+        zip(note.blocks, drafts, lead_ins, strict=True), start=1
+    ):
+        extracted.append(_extracted(block, passages, lead_in, below[block.heading_path]))
+        if count % _BLOCKS_A_STEP == 0:
+            yield
+    return tuple(extracted)
+
+
+def _extracted(
+    block: Block, passages: tuple[PassageDraft, ...], lead_in: str, context: NoteContext
+) -> ExtractedBlock:
+    return ExtractedBlock(
+        block=block,
+        lead_in=lead_in,
+        passages=tuple(
+            ExtractedPassage(
+                text=passage.text,
+                lines=passage.lines,
+                statements=tuple(
+                    ExtractedStatement(
+                        text=f"{lead_in} {draft.text}" if turns(lead_in) else draft.text,
+                        lines=draft.lines,
+                        facts=find_facts(draft, context, lead_in=lead_in),
+                    )
+                    for draft in passage.statements
+                ),
+            )
+            for passage in passages
+        ),
     )
 
 

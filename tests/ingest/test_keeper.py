@@ -292,3 +292,48 @@ def test_look_at_a_part_tells_what_it_met_there_and_forgets_what_is_gone(vault, 
     vault.look("a.md", "big.md")
     report = vault.keeper.report()
     assert (report.skipped, report.unreadable) == ((("c.md", "link_dead"),), ())
+
+
+LONG = "".join(f"Pump {n} leaks oil.\n\n" for n in range(700))
+
+
+def test_another_note_has_its_turn_while_a_long_one_is_read(vault):
+    vault.write("long.md", LONG)
+    look = vault.keeper.look(frozenset({"long.md"}))
+    assert next(look).outcome == "reading"
+    vault.write("short.md", "烤箱在十点关闭。\n")
+    assert outcomes(vault.look("short.md")) == {"short.md": "taken"}
+    assert vault.facts() == {"烤箱在十点关闭。"}
+    assert list(look)[-1].outcome == "taken"
+    assert len(vault.facts()) == 701
+
+
+def test_who_comes_while_a_long_note_is_read_looks_again_later(vault):
+    vault.write("long.md", LONG)
+    look = vault.keeper.look(frozenset({"long.md"}))
+    next(look)
+    vault.write("long.md", LONG + "Fan is loud.\n")
+    assert outcomes(vault.look("long.md")) == {"long.md": "waiting"}
+    assert list(look)[-1].outcome == "taken"
+    vault.look("long.md")
+    assert "Fan is loud." in vault.facts()
+
+
+def test_a_long_note_that_goes_while_it_is_read_leaves_nothing(vault):
+    vault.write("stays.md", "Fan is loud.\n")
+    path = vault.write("long.md", LONG)
+    look = vault.keeper.look(frozenset({"long.md"}))
+    next(look)
+    path.unlink()
+    vault.look("long.md")
+    assert list(look)[-1].outcome == "waiting"
+    vault.look()
+    assert vault.facts() == {"Fan is loud."}
+
+
+def test_a_look_that_ends_in_a_pause_lets_the_next_one_begin(vault):
+    vault.write("long.md", LONG)
+    look = vault.keeper.look(frozenset({"long.md"}))
+    next(look)
+    look.close()
+    assert vault.look("long.md")[-1].outcome == "taken"
