@@ -69,7 +69,8 @@ class Within:
             return f"1{sure}"
         return (
             f"EXISTS (SELECT 1 FROM fact_source AS stands WHERE stands.fact_id = {fact}"
-            f" AND stands.passage_id IN ({self.allowed.sql})){sure}"
+            # `+`, here and below: from what was reached to its places, not from every allowed place.
+            f" AND +stands.passage_id IN ({self.allowed.sql})){sure}"
         )
 
     def of_note(self, note: str) -> str:
@@ -268,14 +269,14 @@ def passages_of_things(
     """The passages that state the newest facts about each entity, and the first of each note."""
     sides = (("mention", "entity_id"), ("relation", "subject"), ("relation", "object"))
     near = " UNION ".join(_newest(table, column, within) for table, column in sides)
-    inside = f" AND passage_id IN ({within.allowed.sql})" if within.allowed else ""
+    inside = f" AND +passage_id IN ({within.allowed.sql})" if within.allowed else ""
     entities = execute(
         connection,
         f"WITH near AS ({near}) SELECT DISTINCT entity, passage_id FROM near"
         f" JOIN fact_source ON fact_id = fact{inside}",
         {"walk_entities": _ids(things, "entity"), **within.bindings},
     )
-    inside = f" AND passage.id IN ({within.allowed.sql})" if within.allowed else ""
+    inside = f" AND +passage.id IN ({within.allowed.sql})" if within.allowed else ""
     notes = execute(
         connection,
         "SELECT each.value, found.value FROM json_each(:walk_notes) AS each,"

@@ -160,8 +160,10 @@ class SqliteVectors:
         rows = execute(
             connection,
             "SELECT passage_id, statement_id, embedding FROM json_each(:ids)"
-            " JOIN statement ON passage_id = value"
-            " JOIN vector ON statement_id = statement.id AND space = :space ORDER BY passage_id",
+            # In this order: otherwise every vector of the space is read for each statement.
+            " CROSS JOIN statement ON passage_id = value"
+            " CROSS JOIN vector ON statement_id = statement.id AND space = :space"
+            " ORDER BY passage_id",
             {"ids": json.dumps(list(passages)), "space": space},
         )
         return blend(query, rows)
@@ -209,7 +211,7 @@ def unit_vectors(
     """The unit vectors, in the space in use, of those statements that have one."""
     rows = execute(
         connection,
-        "SELECT statement_id, embedding FROM json_each(?) JOIN vector"
+        "SELECT statement_id, embedding FROM json_each(?) CROSS JOIN vector"
         f" ON statement_id = value AND space = {IN_USE}",
         (json.dumps(list(statements)),),
     )
