@@ -21,9 +21,9 @@ NEW = "Haarlem pump has 6 valves."
 def memory(tmp_path) -> Iterator[Memory]:
     embedder = WordEmbedder(synonyms=[frozenset({"4", "6"})])
     with Memory(tmp_path, embedder=embedder) as made:
-        made.take(
-            aa=f"---\ndate: 2024-01-01\n---\n{OLD}\n", bb=f"---\ndate: 2026-01-01\n---\n{NEW}\n"
-        )
+        # One after the other: of equals, what was taken in first stands first.
+        made.take(aa=f"---\ndate: 2024-01-01\n---\n{OLD}\n")
+        made.take(bb=f"---\ndate: 2026-01-01\n---\n{NEW}\n")
         yield made
 
 
