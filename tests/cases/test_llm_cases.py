@@ -553,3 +553,15 @@ def test_every_request_says_its_window_and_its_limit(tmp_path, fake):
         assert body["options"]["temperature"] == 0
         assert body["format"]["required"] == ["facts"]
     assert fake.models[0].digest == DIGEST
+
+
+def test_model_that_comes_after_the_start_is_noticed_by_the_next_status(tmp_path):
+    with FakeOllama(models=[]) as fake:
+        settings = {"llm.provider": "auto", "llm.host": fake.url}
+        with RunningDaemon(tmp_path, settings=settings) as daemon:
+            daemon.write("a.md", "De poort is 8080.\n")
+            daemon.settle()
+            daemon.wait_for(lambda now: now["models"]["llm"]["state"] == "off")
+            fake.models = [Listed()]
+            daemon.wait_for(lambda now: now["models"]["llm"]["state"] == "ok")
+            daemon.wait_until(lambda: fake.calls("/api/chat") != [])

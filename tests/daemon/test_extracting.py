@@ -11,7 +11,7 @@ from daemon.extracting import ExtractLoop
 from ingest.deep.extraction import Deepened
 from recalld.errors import PermanentModelError, Stopping, TransientModelError
 from recalld.models.chat import ModelHealth
-from tests.waiting import DEADLINE_S
+from tests.waiting import DEADLINE_S, soon
 
 FINE = ModelHealth(state="ok", hint=None, name="m", digest="d" * 64)
 
@@ -84,7 +84,7 @@ class Stage:
 class Driven:
     """A loop whose turns the test takes, an hour in a moment."""
 
-    def __init__(self) -> None:
+    def __init__(self, **given: object) -> None:
         self.model = Model()
         self.stage = Stage(self.model)
         self.now = 1000.0
@@ -97,6 +97,7 @@ class Driven:
             on_written=self._wrote,
             clock=lambda: self.now,
             wall_clock=lambda: self.now,
+            **given,  # type: ignore[arg-type] # as the test says
         )
 
     def _wrote(self) -> None:
@@ -166,14 +167,43 @@ def test_gives_way_to_words_and_vectors_but_not_for_ever(driven):
     assert driven.stage.left == 0
 
 
-def test_model_that_is_not_there_is_asked_ever_less_often_and_is_idle(driven):
-    driven.model.told = health("off")
+@pytest.mark.parametrize("state", ["off", "down", "missing"])
+def test_model_that_is_not_there_is_looked_for_twice_a_minute_and_seldom_called(driven, state):
+    driven.model.told = health(state)
     driven.for_s(1)
     assert driven.loop.idle
     driven.for_s(3600)
-    assert driven.model.looks < 30
+    assert driven.model.looks == pytest.approx(120, abs=12)
+    assert driven.stage.probes < 25
     assert driven.stage.steps == 0
     assert driven.loop.report.failed == 0
+
+
+@pytest.mark.parametrize("state", ["off", "down", "missing"])
+def test_server_that_is_started_after_hours_is_noticed_within_half_a_minute(driven, state):
+    driven.model.told = health(state)
+    driven.stage.left = 1
+    driven.for_s(10_000)
+    driven.model.told = FINE
+    driven.for_s(31)
+    assert driven.loop.health == FINE
+    assert driven.stage.left == 0
+
+
+def test_server_elsewhere_is_asked_ever_less_often():
+    driven = Driven(probe_every_s=None)
+    driven.model.told = health("off")
+    driven.for_s(1)
+    driven.for_s(3600)
+    assert driven.model.looks < 30
+    assert driven.loop.idle
+
+
+@pytest.mark.parametrize("state", ["slow", "busy", "loading"])
+def test_model_that_is_there_and_does_not_answer_is_left_in_peace(driven, state):
+    driven.model.told = health(state)
+    driven.for_s(3600)
+    assert driven.model.looks < 40
 
 
 def test_an_hour_of_outage_loses_nothing_and_work_resumes_by_itself(driven):
@@ -339,3 +369,36 @@ def test_store_that_is_closing_is_no_failure(driven):
 def test_stop_before_the_start_closes_the_model(driven):
     assert driven.loop.stop()
     assert driven.model.closed
+
+
+def test_whoever_asks_for_the_status_has_a_missing_model_looked_for_at_once(threaded):
+    loop, stage, _ = threaded
+    stage.model.told = health("off")
+    loop.start()
+    soon(lambda: loop.health.state == "off")
+    looks = stage.model.looks
+    loop.look_now()
+    assert stage.model.looks == looks, "the last look is a moment ago"
+    stage.model.told = FINE
+    soon(lambda: loop.look_now() or loop.health == FINE)
+
+
+def test_status_never_waits_for_a_model_that_is_there_or_a_loop_that_is_busy(driven):
+    driven.for_s(1)
+    looks = driven.model.looks
+    driven.now += 10
+    driven.loop.look_now()
+    assert driven.model.looks == looks
+    driven.model.told = health("off")
+    driven.now += 100
+    seen = []
+    driven.stage.step = lambda _extractor: Deepened(outcome="nothing")  # type: ignore[method-assign] # the fake's own
+
+    def told() -> ModelHealth:
+        driven.loop.look_now()
+        seen.append(1)
+        return health("off")
+
+    driven.model.health = told  # type: ignore[method-assign] # the fake's own
+    driven.loop.turn()
+    assert seen

