@@ -45,7 +45,7 @@ def test_ring_of_successors_loses_nobody(memory):
 
 @pytest.mark.parametrize("rule", ["newer_numbers", "supersession"])
 def test_rule_that_is_off_moves_nothing(memory, rule):
-    question = "how many valves does the Haarlem pump have"
+    question = "hoeveel valves heeft de Haarlem pump"
     if rule == "supersession":
         memory.set("UPDATE fact SET superseded_by = (SELECT id FROM fact AS other WHERE other.text = ?) WHERE text = ?", OLD, NEW)  # fmt: skip
         question = "Haarlem pump 6 valves"
