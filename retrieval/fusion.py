@@ -6,7 +6,6 @@ It knows scores and places in a note, never texts, queries or where a score came
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from math import fsum, sqrt
 
 from recalld.records import NoteId, PassageId
@@ -70,10 +69,12 @@ def add_neighbours(
         (candidate.note_id, candidate.position): fused[candidate.passage_id].fused
         for candidate in candidates
     }
-    return {
-        candidate.passage_id: _with_gain(fused[candidate.passage_id], share * _gain(candidate, at))
-        for candidate in candidates
-    }
+    gained = dict(fused)
+    for candidate in candidates:
+        gain = share * _gain(candidate, at)
+        if gain:
+            gained[candidate.passage_id] = fused[candidate.passage_id]._replace(neighbour=gain)
+    return gained
 
 
 def add_graph(
@@ -90,20 +91,11 @@ def add_graph(
     """
     best = max(reached.values(), default=0.0)
     return {
-        passage_id: replace(one, graph=most * (reached[passage_id] / best))
+        passage_id: one._replace(graph=most * (reached[passage_id] / best))
         if passage_id in reached
         else one
         for passage_id, one in fused.items()
     }
-
-
-def _with_gain(fused: Fused, gain: float) -> Fused:
-    if not gain:
-        return fused
-    # `dataclasses.replace` takes several times as long, for each of some hundred candidates.
-    return Fused(
-        keyword_z=fused.keyword_z, vector_z=fused.vector_z, fused=fused.fused, neighbour=gain
-    )
 
 
 def _gain(candidate: Candidate, at: Mapping[tuple[NoteId, int], float]) -> float:
@@ -111,7 +103,8 @@ def _gain(candidate: Candidate, at: Mapping[tuple[NoteId, int], float]) -> float
         return 0.0
     before = at.get((candidate.note_id, candidate.position - 1), 0.0)
     after = at.get((candidate.note_id, candidate.position + 1), 0.0)
-    return _shortness(candidate.length) * max(0.0, before, after)
+    better = max(before, after)
+    return _shortness(candidate.length) * better if better > 0.0 else 0.0
 
 
 def _shortness(length: int) -> float:

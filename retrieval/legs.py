@@ -18,15 +18,17 @@ from recalld.errors import StoreError
 from recalld.records import PassageId, RecallFilter, StatementId
 from recalld.store.connection import Connection, Readers
 from recalld.store.searching import (
+    WordCounts,
     allowed_passages,
     any_passage,
-    count_different_texts,
     different_passages,
     keyword_scores,
     keyword_search,
+    more_different_texts,
     newest_passages,
     passage_places,
     passage_rows,
+    word_counts,
 )
 from recalld.store.vectors import PassageSimilarity, VectorSearch
 from retrieval.cues import has_number, has_time_word
@@ -57,6 +59,8 @@ class Found:
     # Whether the filter lets anything through at all.
     anything: bool
     graph: GraphFound = field(default_factory=GraphFound)
+    # Of the query's words.
+    counts: WordCounts = field(default_factory=WordCounts)
     # The best from the days that the query names, whatever came up from other days.
     in_time: tuple[PassageId, ...] = ()
     # Whether similarity scores candidates; where it does not, its cosines are still evidence.
@@ -96,10 +100,11 @@ def search(
     """
     match = match_expression(query)
     pending: Future[list[PassageSimilarity]] | None = None
-    walking = executor.submit(_graph_leg, database, query, limits) if by_graph else None
     if query_vector is not None:
         pending = executor.submit(_vector_leg, database, vectors, query_vector, limits)
     with database.reader() as connection:
+        counts = word_counts(connection, query.tokens)
+        walking = executor.submit(_graph_leg, database, query, limits, counts) if by_graph else None
         keyword = _keyword_leg(connection, match, limits)
         nearest = pending.result() if pending else []
         graph = walking.result() if walking else GraphFound()
@@ -120,14 +125,17 @@ def search(
         vector_order=tuple(one.passage_id for one in nearest),
         anything=keyword.anything,
         graph=graph,
+        counts=counts,
         in_time=in_time,
     )
 
 
-def _graph_leg(database: Readers, query: Query, limits: RecallFilter) -> GraphFound:
+def _graph_leg(
+    database: Readers, query: Query, limits: RecallFilter, counts: WordCounts
+) -> GraphFound:
     try:
         with database.reader() as connection:
-            return graph_leg(connection, query, limits)
+            return graph_leg(connection, query, limits, counts)
     except StoreError:
         # The other legs read the same file: what they can answer, they should.
         return GraphFound(ran=False)
@@ -202,7 +210,7 @@ def _without_copies(
     connection: Connection, best: Callable[[int], dict[PassageId, _T]], found: dict[PassageId, _T]
 ) -> dict[PassageId, _T]:
     """What a leg found, best first; looked for deeper, and without the copies, when these are most of it."""
-    if len(found) < DEPTH or count_different_texts(connection, found) > DEPTH // 2:
+    if len(found) < DEPTH or more_different_texts(connection, found, DEPTH // 2):
         return found
     depth = DEPTH
     while len(found) == depth < _DEEPEST and len(different_passages(connection, found)) < DEPTH:

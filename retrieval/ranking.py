@@ -16,7 +16,7 @@ from recalld.store.searching import (
     FactRow,
     PassageRow,
     StatementRow,
-    document_frequencies,
+    WordCounts,
     facts_of_passages,
     passage_rows,
     statement_rows,
@@ -73,8 +73,7 @@ class Looked:
     passages: dict[PassageId, PassageRow]
     statements: dict[PassageId, list[StatementRow]]
     facts: dict[PassageId, list[FactRow]]
-    frequencies: dict[str, int]
-    documents: int
+    counts: WordCounts
     candidates: list[Candidate]
 
 
@@ -117,7 +116,7 @@ def rank(
     ordered = sorted(pool, key=lambda one: (-fused[one.passage_id].score, one.passage_id))
     timely = frozenset(found.in_time)
     best = [one for at, one in enumerate(ordered) if at < size or one.passage_id in timely]
-    looked = _look(connection, query, best, limits)
+    looked = _look(connection, found.counts, best, limits)
     evidence = _evidence(query, looked, cosines(found, list(looked.passages)), reached)
     ranked = _choose(query, looked, evidence, fused, limits, ways)
     if reached:
@@ -224,24 +223,22 @@ def _priors(
 
 
 def _look(
-    connection: Connection, query: Query, best: Sequence[Candidate], limits: RecallFilter
+    connection: Connection, counts: WordCounts, best: Sequence[Candidate], limits: RecallFilter
 ) -> Looked:
     ids = [one.passage_id for one in best]
-    frequencies, documents = document_frequencies(connection, query.tokens)
     return Looked(
         passages=passage_rows(connection, ids),
         statements=statement_rows(connection, ids),
         facts=facts_of_passages(connection, ids, limits),
-        frequencies=frequencies,
-        documents=documents,
+        counts=counts,
         candidates=list(best),
     )
 
 
 def _rarities(looked: Looked) -> dict[str, float]:
     return {
-        token: rarity(frequency, looked.documents)
-        for token, frequency in looked.frequencies.items()
+        token: rarity(frequency, looked.counts.passages)
+        for token, frequency in looked.counts.passages_with.items()
     }
 
 
@@ -283,6 +280,6 @@ def _with_path(one: Ranked, reached: Mapping[PassageId, Reached]) -> Ranked:
 
 def _is_rare_term(term: Term, looked: Looked) -> bool:
     """Whether a whole word is rare: any of its exact forms, or all of its parts."""
-    counts = [looked.frequencies.get(token, 0) for token in term.exact or term.parts]
-    rare = [is_rare(count, looked.documents) for count in counts]
+    counts = [looked.counts.passages_with.get(token, 0) for token in term.exact or term.parts]
+    rare = [is_rare(count, looked.counts.passages) for count in counts]
     return any(rare) if term.exact else bool(rare) and all(rare)

@@ -250,7 +250,7 @@ def _permitted(
 
 
 def _reason(found: Found, limits: RecallFilter, looked: Looked) -> Reason:
-    if not looked.documents:
+    if not looked.counts.passages:
         return "empty_memory"
     # A passage as itself has no category, scope or date of its own.
     is_impossible = "fact" not in limits.kinds and limits.limits_facts
@@ -263,6 +263,6 @@ def _unknown_words(query: Query, looked: Looked) -> tuple[str, ...]:
         dict.fromkeys(
             term.surface
             for term in query.terms
-            if not any(looked.frequencies.get(token, 0) for token in term.tokens)
+            if not any(looked.counts.passages_with.get(token, 0) for token in term.tokens)
         )
     )

@@ -35,8 +35,7 @@ class Thing(NamedTuple):
     row_id: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Edge:
+class Edge(NamedTuple):
     """One step from a thing to another."""
 
     source: Thing
@@ -64,13 +63,17 @@ class Within:
 
     def of_fact(self, fact: str) -> str:
         """As SQL: whether the fact in this column, named with its table, may be used."""
-        sure = "" if self.superseded else f" AND {_current(fact)}"
+        current = f"(SELECT superseded_by FROM fact WHERE fact.id = {fact}) IS NULL"
+        return self.of_place(fact) + ("" if self.superseded else f" AND {current}")
+
+    def of_place(self, fact: str) -> str:
+        """As SQL: the same without a look at whether it is superseded."""
         if self.allowed is None:
-            return f"1{sure}"
+            return "1"
         return (
             f"EXISTS (SELECT 1 FROM fact_source AS stands WHERE stands.fact_id = {fact}"
             # `+`, here and below: from what was reached to its places, not from every allowed place.
-            f" AND +stands.passage_id IN ({self.allowed.sql})){sure}"
+            f" AND +stands.passage_id IN ({self.allowed.sql}))"
         )
 
     def of_note(self, note: str) -> str:
@@ -81,10 +84,6 @@ class Within:
             f"{note} IN (SELECT passage.note_id FROM passage WHERE passage.id IN"
             f" ({self.allowed.sql}))"
         )
-
-
-def _current(fact: str) -> str:
-    return f"(SELECT superseded_by FROM fact WHERE fact.id = {fact}) IS NULL"
 
 
 def _ids(things: Iterable[Thing], kind: str) -> str:
@@ -177,13 +176,14 @@ def _newest(table: str, column: str, within: Within) -> str:
 
     Among many only those stored last are looked at: a hub has more facts than a walk has time.
     """
+    current = "" if within.superseded else " AND fact.superseded_by IS NULL"
     return (
         "SELECT each.value AS entity, found.value AS fact FROM json_each(:walk_entities) AS each,"
-        " json_each((SELECT json_group_array(fact_id) FROM (SELECT last.fact_id FROM"
-        f" (SELECT fact_id FROM {table} WHERE {column} = each.value"
-        f" AND {within.of_fact(f'{table}.fact_id')} ORDER BY fact_id DESC LIMIT {_STORED_LAST}) AS last"
-        " JOIN fact ON fact.id = last.fact_id ORDER BY stated_on DESC, fact.id DESC"
-        f" LIMIT {FAN_OUT}))) AS found"
+        " json_each((SELECT json_group_array(fact_id) FROM (SELECT fact_id FROM"
+        f" (SELECT fact_id, stated_on FROM {table} CROSS JOIN fact ON fact.id = fact_id{current}"
+        f" WHERE {column} = each.value AND {within.of_place(f'{table}.fact_id')}"
+        f" ORDER BY fact_id DESC LIMIT {_STORED_LAST})"
+        f" ORDER BY stated_on DESC, fact_id DESC LIMIT {FAN_OUT}))) AS found"
     )
 
 

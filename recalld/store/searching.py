@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
@@ -190,14 +190,20 @@ def keyword_search(
     return {PassageId(row[0]): row[1] for row in rows}
 
 
-def count_different_texts(connection: Connection, passages: Collection[PassageId]) -> int:
-    """How many different texts these passages have."""
-    rows = execute(
-        connection,
-        "SELECT count(DISTINCT text) FROM passage WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(passages)),),
-    )
-    return int(rows[0][0])
+def more_different_texts(
+    connection: Connection, passages: Collection[PassageId], than: int
+) -> bool:
+    """Whether these passages have more different texts than so many."""
+    # Texts of different lengths are different, and lengths alone are read faster.
+    for what in ("octet_length(text)", "text"):
+        rows = execute(
+            connection,
+            f"SELECT count(DISTINCT {what}) FROM json_each(?) CROSS JOIN passage ON passage.id = value",
+            (json.dumps(list(passages)),),
+        )
+        if rows[0][0] > than:
+            return True
+    return False
 
 
 def different_passages(connection: Connection, passages: Collection[PassageId]) -> list[PassageId]:
@@ -232,10 +238,16 @@ def keyword_scores(
     return {PassageId(row[0]): row[1] for row in rows}
 
 
-def document_frequencies(
-    connection: Connection, tokens: Iterable[str]
-) -> tuple[dict[str, int], int]:
-    """In how many passages each token stands, and how many passages there are."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordCounts:
+    """In how many passages some tokens stand, and how many passages there are."""
+
+    passages_with: Mapping[str, int] = field(default_factory=dict)
+    passages: int = 0
+
+
+def word_counts(connection: Connection, tokens: Iterable[str]) -> WordCounts:
+    """The counts of these tokens; one that no passage has counts 0."""
     wanted = list(tokens)
     rows = execute(
         connection,
@@ -244,7 +256,7 @@ def document_frequencies(
     )
     found = dict.fromkeys(wanted, 0) | {row[0]: int(row[1]) for row in rows}
     total = execute(connection, "SELECT count(*) FROM passage")[0][0]
-    return found, int(total)
+    return WordCounts(passages_with=found, passages=int(total))
 
 
 def passage_places(

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,8 +47,7 @@ def quantise(vector: Vector) -> tuple[bytes, bytes]:
     return np.packbits(vector > 0).tobytes(), scaled.tobytes()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassageSimilarity:
+class PassageSimilarity(NamedTuple):
     """How near a passage is to the query: its statements' cosines, exact."""
 
     passage_id: PassageId

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from recalld.records import PassageId, RecallFilter
 from recalld.store.connection import Connection
@@ -24,9 +25,9 @@ from recalld.store.graph import (
     thing_names,
     things_named,
 )
-from recalld.store.searching import allowed_passages, document_frequencies
+from recalld.store.searching import WordCounts, allowed_passages, word_counts
 from retrieval.evidence import is_rare
-from retrieval.graph.names import NameSpan, name_spans, names_in
+from retrieval.graph.names import name_spans, names_in
 from retrieval.graph.paths import DEFAULT_HOPS, Reached, begin, joined, likeliest, step
 from retrieval.query import Query
 from retrieval.text.words import tokens
@@ -52,8 +53,14 @@ class GraphFound:
         return max((one.worth for one in self.reached.values()), default=0.0)
 
 
-def graph_leg(connection: Connection, query: Query, limits: RecallFilter) -> GraphFound:
-    """Walks from the names in a query; what carries the very name is left to the other legs."""
+def graph_leg(
+    connection: Connection, query: Query, limits: RecallFilter, counts: WordCounts
+) -> GraphFound:
+    """Walks from the names in a query; what carries the very name is left to the other legs.
+
+    Args:
+        counts: Of the query's words.
+    """
     spans = name_spans(query.text)
     if not spans:
         return GraphFound()
@@ -62,7 +69,7 @@ def graph_leg(connection: Connection, query: Query, limits: RecallFilter) -> Gra
     if not named:
         return GraphFound()
     names = names_in(
-        spans, named, is_rare=_RareWords(connection, spans, named), language=query.language
+        spans, named, is_rare=partial(_is_rare, connection, counts), language=query.language
     )
     reached = walk(connection, begin(named, names), places, hops=DEFAULT_HOPS)
     return GraphFound(reached=_passages(connection, reached.values(), limits, places))
@@ -156,17 +163,10 @@ def _passages(
     return dict(ordered[:MOST_PASSAGES])
 
 
-class _RareWords:
-    """Whether a word is rare here, counted once for all the words of a query that are names."""
-
-    def __init__(
-        self, connection: Connection, spans: Collection[NameSpan], named: Collection[str]
-    ) -> None:
-        words = {span.key for span in spans if span.is_single_word and span.key in named}
-        self._tokens = {word: tokens(word)[:1] for word in words}
-        wanted = [token for found in self._tokens.values() for token in found]
-        self._counts, self._documents = document_frequencies(connection, wanted)
-
-    def __call__(self, word: str) -> bool:
-        found = self._tokens.get(word, [])
-        return bool(found) and is_rare(self._counts[found[0]], self._documents)
+def _is_rare(connection: Connection, counts: WordCounts, word: str) -> bool:
+    """Whether a word is rare here; a name may have words that the query's terms have not."""
+    found = tokens(word)[:1]
+    if not found:
+        return False
+    known = counts if found[0] in counts.passages_with else word_counts(connection, found)
+    return is_rare(known.passages_with[found[0]], known.passages)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from recalld.store.graph import Edge, EdgeKind, Thing
 from retrieval.graph.names import NameSpan
@@ -33,8 +33,7 @@ _SAID: Mapping[tuple[EdgeKind, bool], str] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reached:
+class Reached(NamedTuple):
     """A thing that a walk came to, by its best path."""
 
     thing: Thing
@@ -119,20 +118,20 @@ def step(
 
     Of several ways to a thing the best counts, then the one of the newer fact; the order of `edges` does not matter.
     """
-    best: dict[Thing, tuple[float, int, str, Edge]] = {}
+    best: dict[Thing, tuple[float, int, str, bool, Edge]] = {}
     for edge in edges:
         source = reached.get(edge.source)
         if source is None or edge.target in reached or edge.target not in names:
             continue
         score = source.score * HOP_FACTOR * weight(edge) / damping(degrees.get(edge.target, 0))
-        standing = (score, edge.fact_id or 0, edge.predicate, edge)
+        standing = (score, edge.fact_id or 0, edge.predicate, edge.forward, edge)
         known = best.get(edge.target)
-        if known is None or standing[:3] > known[:3]:
+        if known is None or standing[:4] > known[:4]:
             best[edge.target] = standing
     kept = sorted(best.items(), key=lambda one: (-one[1][0], one[0]))[:KEPT]
     return {
         thing: _come_to(thing, score, edge, reached[edge.source], names)
-        for thing, (score, _, _, edge) in kept
+        for thing, (score, _, _, _, edge) in kept
     }
 
 

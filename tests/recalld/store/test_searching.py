@@ -7,14 +7,16 @@ import pytest
 
 from recalld.records import Category, PassageId, RecallFilter
 from recalld.store.searching import (
+    WordCounts,
     allowed_passages,
     any_passage,
-    document_frequencies,
     facts_by_prefix,
     facts_of_passages,
     keyword_scores,
     keyword_search,
+    more_different_texts,
     passage_rows,
+    word_counts,
 )
 from tests.recalld.store.building import block, change, fact
 
@@ -88,10 +90,19 @@ def test_given_passages_are_scored_where_they_match(filled):
         alpha = keyword_scores(connection, "alpha", list(every))
         assert len(alpha) == 1
         assert keyword_scores(connection, "alpha", []) == {}
-        assert document_frequencies(connection, ["up", "alpha", "zeta"]) == (
-            {"up": 4, "alpha": 1, "zeta": 0},
-            4,
+        assert word_counts(connection, ["up", "alpha", "zeta"]) == WordCounts(
+            passages_with={"up": 4, "alpha": 1, "zeta": 0}, passages=4
         )
+
+
+def test_different_texts_are_counted_also_where_they_are_equally_long(filled):
+    filled.put("e.md", block("e", "Omega is up."), block("f", "Alpha is up."))
+    with filled.reader() as connection:
+        every = list(keyword_search(connection, "up", 10, None))
+        # `Alpha` twice; `Alpha`, `Gamma`, `Delta` and `Omega` are equally long, `Beta` is not.
+        assert len(every) == 6
+        assert more_different_texts(connection, every, 4)
+        assert not more_different_texts(connection, every, 5)
 
 
 def test_facts_come_with_their_passage_and_all_their_sources(filled):
