@@ -51,8 +51,12 @@ _GREETING = re.compile(
 _POINTER = re.compile(
     r"(?:see|see also|source|for more|more (?:info|information|details)|read more|check out|refer to"
     r"|check the docs"
-    r"|bron|zie|zie ook|meer info|lees meer|quelle|siehe|mehr infos?|voir|plus d['’]infos?|参见"
-    r"|参考|详见|更多)\b.{0,120}$"
+    r"|bron|zie|zie ook|meer info|lees meer|quelle|siehe|mehr infos?|voir|plus d['’]infos?"
+    r")\b.{0,120}$"
+    r"|(?:参见|参考|参阅|详见|更多|请参阅|请参见|另请|자세한 (?:내용|사항)은|詳細は|詳しくは).{0,120}$"
+    r"|(?:你可以|可以)?(?:查看|查阅|阅读).{0,60}(?:了解|获取|更多).{0,40}$"
+    # The head of a callout as site builders write it.
+    r"|(?:!!!|\?\?\?|:::)\+?\s?\w"
     r"|(?:there (?:is|are) more|you can (?:read|find|learn|see) more"
     r"|for example|here(?:['’]s| is| are)\b|hier (?:is|zijn)\b"
     r"|voici\b|hier (?:ist|sind)\b).{0,160}$"

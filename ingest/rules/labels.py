@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import re
 
+from ingest.markdown.markup import squeeze, strip_markup
+
 _LENGTH = 60
 _WORDS = 5
 # `**Term**:`, `**Term:**`, `**Term** —`, `**Term.**` and a bold line of its own; so with italics or code.
@@ -62,7 +64,7 @@ def is_term(text: str) -> bool:
 
 
 def _term(text: str) -> str:
-    term = " ".join(text.split())
+    term = squeeze(strip_markup(text).text)
     is_word = bool(re.search(r"[^\W\d_]", term)) and len(term.split(" ")) <= _WORDS
     is_remark = term.casefold().replace(" ", "-") in _REMARKS
     return term if is_word and len(term) <= _LENGTH and not is_remark else ""

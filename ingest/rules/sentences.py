@@ -113,6 +113,9 @@ def _is_border(text: str, start: int, at: int) -> bool:
         return False
     if before.count("`") % 2:
         return False
+    if tail.rstrip().endswith("`") and not after[0].isupper():
+        # The full stop is code: `.` 指明后缀.
+        return False
     last = _LAST_WORD.search(tail)
     if last is None:
         return True

@@ -74,3 +74,19 @@ def test_every_visible_character_is_in_one_sentence(text):
 @pytest.mark.parametrize("run", ["1", "数据库", "_a", "QUJD", "a."])
 def test_a_run_without_spaces_takes_time_by_its_length(run):
     assert_grows_with_size(split_sentences, lambda length: run * (length // len(run)), small=25_000)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "修饰符是用 `.` 指明的特殊后缀。",
+        "拡張子は `.` で始まります。",
+        "A dotfile begins with `.` and is hidden.",
+    ],
+)
+def test_a_full_stop_that_is_code_ends_nothing(text):
+    assert split_sentences(text) == ((0, len(text)),)
+
+
+def test_a_sentence_may_end_with_code():
+    assert len(split_sentences("We run `a.` Then we wait.")) == 2
