@@ -6,7 +6,6 @@ import os
 import socket
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
@@ -16,18 +15,17 @@ from daemon.agreeing import AgreeLoop
 from daemon.embedding import EmbedLoop
 from daemon.ingesting import IngestLoop
 from daemon.jobs import scheduled_jobs
-from daemon.logging import configure_logging
 from daemon.loop import StageReport
 from daemon.methods import Methods
 from daemon.models import extract_loop, load_embedder, reopen_embedder
-from daemon.recalling import meaning_of, open_recall, recall_defaults, recall_options
-from daemon.reloading import difference
+from daemon.recalling import meaning_of, open_recall, recall_defaults
 from daemon.roots import Roots
 from daemon.schedule import Schedule
 from daemon.server import ServerLimits, SocketServer
 from daemon.settle import Settle
 from daemon.spaces import VectorSpaces
 from daemon.status import Change, EmbeddingModel, StatusReport
+from daemon.taking import Running, take
 from daemon.waking import Waking
 from daemon.watching import Watches
 from daemon.writer import WriterThread
@@ -41,7 +39,6 @@ from recalld.settings import Settings
 from recalld.sockets import socket_path
 from recalld.store.connection import Database
 from retrieval.answer.service import Answers
-from retrieval.recall import Recall
 
 _log = structlog.get_logger("app")
 
@@ -81,7 +78,7 @@ class App:
         self._methods: Methods | None = None
         self._status: StatusReport | None = None
         self._waking = Waking()
-        self._running: _Running | None = None
+        self._running: Running | None = None
 
     def start(self) -> None:
         """Builds and starts everything; returns when recall works.
@@ -185,14 +182,16 @@ class App:
         schedule.start()
         self._stack.callback(schedule.stop)
         self._status = status
-        self._running = _Running(
+        self._running = Running(
             writer=writer,
             recall=recall,
+            methods=self._methods,
             roots=roots,
             ingest=ingest,
             watches=watches,
             schedule=schedule,
             maintenance=maintenance,
+            waking=self._waking,
         )
         _log.info("recall.ready", roots=len(settings.roots), model=vector_spaces.model.state)
 
@@ -223,37 +222,7 @@ class App:
         running = self._running
         if running is None:
             raise Stopping("the daemon does not run")
-        changed = difference(self._settings, settings)
-        if changed.restart:
-            _log.warning("settings.kept", keys=changed.restart, hint="restart recalld for these")
-        kept = {key.partition(".")[0] for key in changed.restart}
-        old = self._settings
-        self._settings = settings.model_copy(update={name: getattr(old, name) for name in kept})
-        if "log" in changed.taken:
-            configure_logging(level=settings.log.level, log_format=settings.log.format)
-        if "recall" in changed.taken:
-            running.recall.use(recall_options(settings.recall))
-            self._asked().use_defaults(recall_defaults(settings.recall))
-        if "schedule" in changed.taken:
-            jobs = scheduled_jobs(
-                settings.schedule,
-                running.writer,
-                running.ingest,
-                running.watches,
-                running.maintenance,
-            )
-            running.schedule.use_intervals(jobs)
-        if changed.gone or changed.come:
-            try:
-                running.roots.exchange(
-                    running.ingest,
-                    running.watches,
-                    gone=changed.gone,
-                    come=changed.come,
-                    all_now=self._settings.roots,
-                )
-            finally:
-                self._waking.notes()
+        self._settings = take(running, self._settings, settings)
 
     def stop(self) -> None:
         """Stops everything in reverse order; a second call does nothing."""
@@ -317,19 +286,6 @@ class App:
         return socket_path(
             flag=str(given) if given else None, env=os.environ, setting=None, home=Path.home()
         )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Running:
-    """The parts that other settings reach while the daemon runs."""
-
-    writer: WriterThread
-    recall: Recall
-    roots: Roots
-    ingest: IngestLoop
-    watches: Watches
-    schedule: Schedule
-    maintenance: StageReport
 
 
 def _is_busy(ingest: IngestLoop, embed: EmbedLoop | None) -> bool:

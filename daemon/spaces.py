@@ -149,6 +149,8 @@ class VectorSpaces:
         """How far the change to another model is; None when there is none."""
         with self._lock:
             in_use, coming = self._in_use, self._coming
+        if coming is None and self._whole:
+            return None
         with self._database.reader() as connection:
             stored = spaces(connection)
             if coming is not None and stored.coming is not None:
