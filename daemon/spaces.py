@@ -128,7 +128,7 @@ class VectorSpaces:
             else:
                 if done.asked:
                     return done
-                self._call_whole()
+                self._call_whole(in_use)
         if coming is not None:
             done = self._step_of(coming)
             if done.asked:
@@ -270,7 +270,7 @@ class VectorSpaces:
         with self._lock:
             before = (self._in_use, self._coming)
             self._in_use, self._coming = in_use, coming
-        self._look_whether_whole()
+            self._whole = self._is_whole()
         kept = [one.embedder for one in (in_use, coming) if one is not None]
         if before[0] is None or before[0].embedder is not in_use.embedder:
             self._on_change(in_use.embedder)
@@ -288,18 +288,20 @@ class VectorSpaces:
         served.problem, served.breaker = None, succeeded(served.breaker)
         return done
 
-    def _call_whole(self) -> None:
-        if not self._whole:
-            self._writes.call(lambda writers: writers.spaces.call_whole())
+    def _call_whole(self, served: _Served) -> None:
+        with self._lock:
+            if self._whole or self._in_use is not served:
+                return
             self._whole = True
+        self._writes.call(lambda writers: writers.spaces.call_whole(served.stage.space))
 
-    def _look_whether_whole(self) -> None:
+    def _is_whole(self) -> bool:
         with self._database.reader() as connection:
             in_use = spaces(connection).in_use
-        self._whole = in_use is None or in_use.whole
+        return in_use is None or in_use.whole
 
     def _change_over(self, coming: _Served) -> bool:
-        if not self._writes.call(lambda writers: writers.spaces.finish()):
+        if not self._writes.call(lambda writers: writers.spaces.finish(coming.stage.space)):
             return False
         _log.info("space.changed", model=coming.embedder.space.name)
         self._exchange(coming, None)

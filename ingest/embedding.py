@@ -43,6 +43,13 @@ class EmbeddingStage:
         # Whose statements are worked off; None before it is adopted or begun.
         self._space: SpaceId | None = None
 
+    @property
+    def space(self) -> SpaceId:
+        """Whose statements are worked off, once it is adopted or begun."""
+        if self._space is None:
+            raise AssertionError("the space was neither adopted nor begun")
+        return self._space
+
     def adopt(self, *, anew: bool = False) -> bool:
         """Makes the embedder's space the one in use. Returns whether another one was left for it.
 

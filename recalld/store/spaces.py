@@ -181,12 +181,12 @@ class SpaceWriter:
         with transaction(self._connection):
             self._leave_coming()
 
-    def finish(self) -> bool:
-        """Takes the coming space into use, if it is whole. Returns whether it was."""
+    def finish(self, space: SpaceId) -> bool:
+        """Takes a space into use, if it is the coming one and whole. Returns whether it was."""
         with transaction(self._connection):
             coming = spaces(self._connection).coming
             waiting = "SELECT 1 FROM coming_statement WHERE failed = 0 LIMIT 1"
-            if coming is None or execute(self._connection, waiting):
+            if coming is None or coming.space_id != space or execute(self._connection, waiting):
                 return False
             execute(self._connection, "UPDATE space SET state = 'left' WHERE state = 'in_use'")
             execute(
@@ -207,10 +207,10 @@ class SpaceWriter:
             execute(self._connection, "DELETE FROM coming_statement")
             return True
 
-    def call_whole(self) -> None:
-        """Each statement had its turn in the space in use."""
+    def call_whole(self, space: SpaceId) -> None:
+        """Each statement had its turn in a space."""
         with transaction(self._connection):
-            execute(self._connection, "UPDATE space SET whole = 1 WHERE state = 'in_use'")
+            execute(self._connection, "UPDATE space SET whole = 1 WHERE id = ?", (space,))
 
     def clear_left(self, limit: int, now_ms: int) -> int:
         """Moves at most so many vectors of spaces that were left into the cache. Returns how many."""

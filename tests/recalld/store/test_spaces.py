@@ -63,6 +63,12 @@ def clear(shelf):
         pass
 
 
+def finish(shelf):
+    """Takes the coming space into use; whether it was whole."""
+    coming = known(shelf).coming
+    return coming is not None and shelf.writers.spaces.finish(coming.space_id)
+
+
 @pytest.fixture
 def filled(shelf):
     for name in "abc":
@@ -81,20 +87,20 @@ def test_the_first_model_is_taken_into_use_and_known_again(shelf):
 def test_a_change_is_made_beside_and_taken_into_use_when_it_is_whole(filled):
     space = filled.writers.spaces.begin(OTHER)
     embed(filled, space, 12, limit=2)
-    assert not filled.writers.spaces.finish()
+    assert not finish(filled)
     assert lengths(filled) == {8: 3}
     embed(filled, space, 12)
-    assert filled.writers.spaces.finish()
+    assert finish(filled)
     assert lengths(filled) == {12: 3}
     assert known(filled).in_use.identity == OTHER.identity
     assert known(filled).coming is None
-    assert not filled.writers.spaces.finish()
+    assert not finish(filled)
 
 
 def test_vectors_that_were_left_go_and_their_space_comes_back(filled):
     space = filled.writers.spaces.begin(OTHER)
     embed(filled, space, 12)
-    filled.writers.spaces.finish()
+    finish(filled)
     with filled.reader() as connection:
         assert has_left_vectors(connection)
     clear(filled)
@@ -110,13 +116,13 @@ def test_vectors_that_were_left_go_and_their_space_comes_back(filled):
 def test_going_back_costs_nothing(filled, cleared):
     space = filled.writers.spaces.begin(OTHER)
     embed(filled, space, 12)
-    filled.writers.spaces.finish()
+    finish(filled)
     if cleared:
         clear(filled)
     back = filled.writers.spaces.begin(MODEL)
     assert back == filled.space
     filled.writers.vectors.reuse(wanted(filled, back), back)
-    assert filled.writers.spaces.finish()
+    assert finish(filled)
     assert lengths(filled) == {8: 3}
 
 
@@ -137,10 +143,20 @@ def test_a_third_model_takes_the_place_of_the_coming_one(filled):
     third = filled.writers.spaces.begin(model("model@3", 4))
     assert wanted(filled, second) == []
     embed(filled, third, 4)
-    assert filled.writers.spaces.finish()
+    assert finish(filled)
     assert lengths(filled) == {4: 3}
     clear(filled)
     assert filled.rows("SELECT length(embedding), count(*) FROM vector GROUP BY 1") == [(4, 3)]
+
+
+def test_a_change_that_was_given_up_is_not_finished_in_the_name_of_another(filled):
+    space = filled.writers.spaces.begin(OTHER)
+    embed(filled, space, 12)
+    third = filled.writers.spaces.begin(model("model@3", 4))
+    assert not filled.writers.spaces.finish(space)
+    embed(filled, third, 4)
+    assert not filled.writers.spaces.finish(space)
+    assert filled.writers.spaces.finish(third)
 
 
 def test_going_on_with_the_same_change_begins_nothing_anew(filled):
@@ -155,13 +171,13 @@ def test_anew_takes_nothing_that_is_known(filled):
     assert space != filled.space
     assert len(wanted(filled, space)) == 3
     embed(filled, space, 8)
-    assert filled.writers.spaces.finish()
+    assert finish(filled)
     assert known(filled).in_use.space_id == space
     at_once = filled.writers.spaces.use(MODEL, anew=True)
     assert at_once != space
     assert len(wanted(filled, at_once)) == 3
     assert not known(filled).in_use.whole
-    filled.writers.spaces.call_whole()
+    filled.writers.spaces.call_whole(at_once)
     assert known(filled).in_use.whole
 
 
@@ -181,7 +197,7 @@ def test_what_the_new_model_refused_is_given_up_after_the_change(filled):
     for _ in range(5):
         filled.writers.vectors.refuse([bad.statement_id], space)
     embed(filled, space, 12)
-    assert filled.writers.spaces.finish()
+    assert finish(filled)
     assert lengths(filled) == {12: 2}
     assert filled.rows("SELECT id FROM statement WHERE embed_state = 'failed'") == [
         (bad.statement_id,)
@@ -213,7 +229,7 @@ def test_a_search_reads_the_space_that_it_was_made_for_and_no_other(filled, sear
     assert (found(old, eight), found(new, twelve)) == (3, 0)
     embed(filled, space, 12)
     assert (found(old, eight), found(new, twelve)) == (3, 0)
-    filled.writers.spaces.finish()
+    finish(filled)
     assert (found(old, eight), found(new, twelve)) == (0, 3)
     clear(filled)
     filled.put("d.md", block("d", "The d is here."))
@@ -226,7 +242,7 @@ def test_a_search_for_whatever_is_in_use_follows_the_change(filled):
     with filled.reader() as connection:
         assert len(search.nearest(connection, np.ones(8, np.float32), 10, None)) == 3
     embed(filled, filled.writers.spaces.begin(OTHER), 12)
-    filled.writers.spaces.finish()
+    finish(filled)
     with filled.reader() as connection:
         assert len(search.nearest(connection, np.ones(12, np.float32), 10, None)) == 3
         assert space_in_use(connection, MODEL.identity) is None
@@ -260,7 +276,7 @@ def test_any_history_ends_with_exactly_one_vector_a_statement(tmp_path_factory, 
             elif step == "keep":
                 write.keep()
             elif step == "finish":
-                write.finish()
+                finish(shelf)
             elif step == "clear":
                 write.clear_left(2, NOW_MS)
             elif step == "put":
@@ -275,7 +291,7 @@ def test_any_history_ends_with_exactly_one_vector_a_statement(tmp_path_factory, 
         for space in (known(shelf).in_use, known(shelf).coming):
             if space is not None:
                 embed(shelf, space.space_id, sizes[space.identity])
-        shelf.writers.spaces.finish()
+        finish(shelf)
         clear(shelf)
         in_use = known(shelf).in_use
         assert known(shelf).coming is None
