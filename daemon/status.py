@@ -25,7 +25,7 @@ from recalld.store.deep import extraction_counts, parked_blocks
 from recalld.store.embedding import count_to_embed
 from recalld.store.links import ambiguous_links
 from recalld.store.reading import count_undecided, counts, notes_by_root, problems
-from recalld.store.spaces import progress_of_coming
+from recalld.store.spaces import count_coming
 
 # A model that takes longer for one batch hangs, or may as well.
 _SLOW_S = 30.0
@@ -225,7 +225,7 @@ class StatusReport:
             values: dict[str, Any] = {
                 "counts": counts(connection),
                 "embed": count_to_embed(connection),
-                "coming": progress_of_coming(connection).waiting,
+                "coming": count_coming(connection)[0],
                 "undecided": count_undecided(connection) if self._embed else 0,
                 "uncompared": count_to_compare(connection),
                 "extraction": extraction_counts(connection),

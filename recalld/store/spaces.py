@@ -90,12 +90,16 @@ def space_in_use(connection: Connection, identity: str | None) -> SpaceId | None
 
 def progress_of_coming(connection: Connection) -> Progress:
     """How far the coming space is."""
+    waiting, failed = count_coming(connection)
+    return Progress(statements=count_statements(connection), waiting=waiting, failed=failed)
+
+
+def count_coming(connection: Connection) -> tuple[int, int]:
+    """How many statements wait for a vector in the coming space, and how many were given up."""
     rows: dict[int, int] = dict(
         execute(connection, "SELECT failed, count(*) FROM coming_statement GROUP BY failed")
     )
-    return Progress(
-        statements=count_statements(connection), waiting=rows.get(0, 0), failed=rows.get(1, 0)
-    )
+    return rows.get(0, 0), rows.get(1, 0)
 
 
 def count_statements(connection: Connection) -> int:

@@ -283,3 +283,46 @@ def test_counts_are_those_of_the_notes(tmp_path):
         (daemon.vault / "a.md").unlink()
         status = daemon.settle()
         assert status["counts"]["notes"] == counts["notes"] - 1
+
+
+CHANGE = Change(model="bge-m3", recall_uses="e5", done=1200, total=4600)
+
+
+def changing(parts: Parts, change: Change, *, answering: bool = True) -> StatusReport:
+    report = parts.over(embed=parts.embed)
+    spaces = report._embedding
+    assert isinstance(spaces, Spaces)
+    spaces.told, spaces.is_changing, spaces.answering = change, True, answering
+    return report
+
+
+def test_change_of_the_model_is_told_with_what_recall_uses_meanwhile(parts):
+    report = changing(parts, CHANGE)
+    told = report.result()["models"]["embedding"]
+    assert told["hint"] == "re-embedding 1200 of 4600 for bge-m3, recall uses e5 meanwhile"
+    assert told["reembedding"] == {
+        "model": "bge-m3",
+        "recall_uses": "e5",
+        "done": 1200,
+        "total": 4600,
+    }
+    assert report.degraded() == ()
+
+
+def test_new_model_that_fails_does_not_degrade_recall_by_the_old_one(parts):
+    parts.embed.problem = TransientModelError("no answer", hint="start it")
+    report = changing(parts, CHANGE)
+    told = report.result()["models"]["embedding"]
+    assert (told["state"], told["hint"].endswith("; start it")) == ("down", True)
+    assert report.degraded() == ()
+    gone = changing(parts, CHANGE, answering=False)
+    assert gone.degraded() == ("vectors",)
+
+
+def test_keywords_that_stand_in_are_told(parts):
+    change = Change(model="bge-m3", recall_uses=None, done=0, total=9)
+    report = changing(parts, change, answering=False)
+    hint = report.result()["models"]["embedding"]["hint"]
+    assert (
+        hint == "re-embedding 0 of 9 for bge-m3, recall uses keywords where vectors lack meanwhile"
+    )
