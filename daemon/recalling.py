@@ -58,6 +58,7 @@ def calibration_of(embedder: Embedder | None) -> Calibration:
         slope=space.slope if space else 1.0,
         keyword_tau=KEYWORD_TAU,
         keyword_slope=KEYWORD_SLOPE,
+        shift=space.shift if space else None,
     )
 
 

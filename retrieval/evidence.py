@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import log, tanh
 
+from recalld.models.embedder import Shift
 from recalld.records import PassageId
 from retrieval.records import StatementEvidence
 
@@ -35,6 +36,8 @@ class Calibration:
     # Of coverage alone, where a statement has no vector.
     keyword_tau: float
     keyword_slope: float
+    # From where its cosines are looked at.
+    shift: Shift | None = None
 
 
 def strength(statement: StatementEvidence) -> float:

@@ -12,7 +12,7 @@ from recalld.records import NoteId, PassageId
 from retrieval.records import Candidate, Fused
 
 # Of the vector leg, where both legs take part.
-VECTOR_SHARE = 0.5
+VECTOR_SHARE = 0.6
 NEIGHBOUR_SHARE = 0.3
 # Characters: up to here a passage gains in full, and from there in a falling line to nothing.
 SHORT_LENGTH = 250

@@ -5,7 +5,7 @@ They read the store through borrowed connections and run side by side; a leg tha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recalld.errors import StoreError
-from recalld.records import PassageId, RecallFilter, StatementId
+from recalld.records import PassageId, RecallFilter
 from recalld.store.connection import Connection, Readers
 from recalld.store.searching import (
     WordCounts,
@@ -240,6 +240,16 @@ def without(
     return replace(found, graph=GraphFound(ran=found.graph.ran)) if graph else found
 
 
+def only(found: Found, passages: Iterable[PassageId]) -> Found:
+    """The same search with the scores of these passages alone: what is kept of it takes less room."""
+    kept = list(passages)
+    return replace(
+        found,
+        keyword={one: found.keyword[one] for one in kept if one in found.keyword},
+        similar={one: found.similar[one] for one in kept if one in found.similar},
+    )
+
+
 def _missing(wanted: Iterable[PassageId], known: Mapping[PassageId, object]) -> list[PassageId]:
     return [one for one in dict.fromkeys(wanted) if one not in known]
 
@@ -269,13 +279,3 @@ def candidates(connection: Connection, found: Found, query: Query) -> list[Candi
             )
         )
     return made
-
-
-def cosines(found: Found, passages: Sequence[PassageId]) -> dict[StatementId, float]:
-    """The exact cosine of every statement of these passages that has a vector."""
-    known: dict[StatementId, float] = {}
-    for passage_id in passages:
-        similar = found.similar.get(passage_id)
-        if similar:
-            known |= similar.cosines
-    return known

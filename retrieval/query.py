@@ -209,6 +209,25 @@ def coverage_by(query: Query, rarity: Mapping[str, float]) -> Callable[[frozense
     return covered
 
 
+def known_share(query: Query, frequencies: Mapping[str, int], documents: int) -> float:
+    """How much of the query, by rarity, its words that notes have make up: 0..1; 1 without words.
+
+    A word of which no note has any form weighs as much as the rarest could.
+
+    Args:
+        frequencies: In how many passages a token is; those in none may be left out.
+        documents: Passages there are.
+    """
+    known = missing = 0.0
+    for term in query.terms:
+        counts = [frequencies[token] for token in term.tokens if frequencies.get(token)]
+        if counts:
+            known += max(rarity(count, documents) for count in counts)
+        else:
+            missing += rarity(0, documents)
+    return known / (known + missing) if known + missing else 1.0
+
+
 def rarity(document_frequency: int, documents: int) -> float:
     """How much a token says, from how many of the documents have it; above zero always."""
     return max(_LEAST_RARITY, math.log((documents + 1) / (document_frequency + 0.5)))

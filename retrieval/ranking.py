@@ -6,7 +6,7 @@ candidates were searched for, nor what is shown of the result.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 
@@ -25,7 +25,7 @@ from retrieval.choosing import MARGIN, choose
 from retrieval.evidence import Calibration, best_by_passage, is_rare, relevance
 from retrieval.fusion import add_graph, add_neighbours, fuse
 from retrieval.graph.paths import Reached, lent_words
-from retrieval.legs import Found, candidates, cosines, without
+from retrieval.legs import Found, candidates, without
 from retrieval.ordering import settle_order
 from retrieval.priors import (
     HALF_LIVES,
@@ -37,7 +37,7 @@ from retrieval.priors import (
     number_prior,
     when_prior,
 )
-from retrieval.query import Query, Term, coverage_by, rarity
+from retrieval.query import Query, Term, coverage_by, known_share, rarity
 from retrieval.ranked import Ranked, own_days
 from retrieval.records import Candidate, Fused, Parts, Priors, StatementEvidence
 from retrieval.text.words import tokens
@@ -98,16 +98,22 @@ def rank(
     limits: RecallFilter,
     ways: Ways,
     size: int,
+    cosines: Callable[[Connection, Sequence[PassageId]], Mapping[StatementId, float]],
 ) -> tuple[list[Ranked], Looked, dict[StatementId, StatementEvidence]]:
     """The passages in the running, best first, with the rows and the evidence behind them.
 
     Args:
         found: As `taking_part` gives it.
         size: Passages whose statements and facts are looked at.
+        cosines: Of the statements of given passages, as evidence goes by them.
     """
     weights = ways.options.weights
     pool = candidates(connection, found, query)
-    fused = fuse(pool, vector_weight=weights.vector_share)
+    # Words that no note has can't be found by keyword: what is left of the query speaks for less of it.
+    share = (1 - weights.vector_share) * known_share(
+        query, found.counts.passages_with, found.counts.passages
+    )
+    fused = fuse(pool, vector_weight=1 - share)
     if ways.options.neighbours and weights.neighbour_share:
         fused = add_neighbours(fused, pool, share=weights.neighbour_share)
     reached = found.graph.reached
@@ -117,7 +123,8 @@ def rank(
     timely = frozenset(found.in_time)
     best = [one for at, one in enumerate(ordered) if at < size or one.passage_id in timely]
     looked = _look(connection, found.counts, best, limits)
-    evidence = _evidence(query, looked, cosines(found, list(looked.passages)), reached)
+    near = cosines(connection, list(looked.passages))
+    evidence = _evidence(query, looked, near, reached)
     ranked = _choose(query, looked, evidence, fused, limits, ways)
     if reached:
         ranked = [_with_path(one, reached) for one in ranked]

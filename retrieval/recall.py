@@ -10,21 +10,22 @@ import threading
 import time
 import uuid
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 
 from recalld.errors import NotFound
-from recalld.records import FactId, Reason, Recalled, RecallFilter
+from recalld.records import FactId, PassageId, Reason, Recalled, RecallFilter, StatementId
 from recalld.store.conflicts import duplicates
-from recalld.store.connection import Readers
+from recalld.store.connection import Connection, Readers
 from recalld.store.vectors import VectorSearch
 from retrieval.evidence import Calibration, permits
 from retrieval.explaining import explanation
-from retrieval.legs import Found, search
+from retrieval.legs import Found, only, search
 from retrieval.meaning import Meaning
+from retrieval.nearness import nearness_to
 from retrieval.presenting import hits, within
 from retrieval.query import Query, understand
 from retrieval.query_vectors import QueryVectors
@@ -51,6 +52,8 @@ class Searched:
     has_vector: bool
     # Of the space that the vector is in.
     calibration: Calibration
+    # How near the statements of given passages are to the query.
+    near: Callable[[Connection, Sequence[PassageId]], Mapping[StatementId, float]]
     # The day on which it was asked.
     today: date
     # When the search began, by `time.perf_counter`.
@@ -147,6 +150,7 @@ class Recall:
             limits=limits,
             has_vector=vector is not None,
             calibration=meaning.calibration,
+            near=partial(nearness_to, meaning.vectors, vector, meaning.calibration.shift),
             today=day,
             started=started,
         )
@@ -175,6 +179,7 @@ class Recall:
                 limits,
                 Ways(options=options, calibration=calibration, today=searched.today),
                 max(LEAST_POOL, POOL_A_HIT * limit),
+                searched.near,
             )
             threshold = options.min_relevance if min_relevance is None else min_relevance
             permitted = _permitted(ranked, threshold, min_relevance)
@@ -200,7 +205,7 @@ class Recall:
         explained = partial(
             explanation,
             query=query,
-            found=found,
+            found=only(found, [one.passage.passage_id for one in ranked]),
             ranked=ranked,
             evidence=evidence,
             kept=kept,

@@ -17,6 +17,18 @@ Vector = NDArray[np.float32]
 Matrix = NDArray[np.float32]
 
 
+@dataclass(frozen=True, slots=True)
+class Shift:
+    """What is taken away from unit vectors before a cosine of theirs is judged as evidence.
+
+    The mean that is best for ordering is that of notes. Against the mean of texts about anything else, all that
+    notes have in common with each other stands out, and a question about none of it stays low.
+    """
+
+    statement: Vector
+    query: Vector
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmbeddingSpace:
     """Which vectors these are."""
@@ -28,6 +40,8 @@ class EmbeddingSpace:
     # Where relevance is .5, in cosine + half the coverage, and how steeply it rises there.
     tau: float
     slope: float
+    # None: cosines are judged as they are.
+    shift: Shift | None = None
 
 
 class Embedder(Protocol):

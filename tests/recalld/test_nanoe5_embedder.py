@@ -42,6 +42,26 @@ def test_shipped_calibration_is_of_this_dimension_and_finite():
     assert calibrated.slope > 0
 
 
+def test_what_a_language_adds_has_no_mean_of_its_own():
+    calibrated = shipped_calibration()
+    for side in (calibrated.statements, calibrated.questions):
+        assert np.allclose(side.offsets.mean(axis=0), 0, atol=1e-4)
+        assert side.offsets.shape == (13, 384)
+        assert np.isfinite(side.shift).all()
+
+
+@pytest.mark.slow
+def test_a_text_is_nearer_to_its_translation_than_to_another_text_of_its_language(model):
+    german = ("Der Zug nach Bern fährt um acht Uhr ab.", "Im Garten wachsen drei Apfelbäume.")
+    japanese = ("ベルン行きの列車は八時に出発します。", "庭にはりんごの木が三本あります。")
+    rows = model.embed_statements(german)
+    others = model.embed_statements(japanese)
+    across = rows @ others.T
+    within = float(rows[0] @ rows[1])
+    assert across[0, 0] > max(across[0, 1], within)
+    assert across[1, 1] > max(across[1, 0], within)
+
+
 @pytest.mark.slow
 def test_rows_are_unit_vectors_in_the_order_of_the_texts(model):
     rows = model.embed_statements(TEXTS)

@@ -130,7 +130,7 @@ def test_legs_share_by_weight():
         candidate(1, keyword=2.0, vector=0.1),
         candidate(2, keyword=1.0, vector=0.2),
     ]
-    assert fuse(candidates)[PassageId(1)].fused == 0
+    assert fuse(candidates, vector_weight=0.5)[PassageId(1)].fused == 0
     assert fuse(candidates, vector_weight=0.75)[PassageId(2)].fused == pytest.approx(0.5)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from recalld.records import RecallFilter
 from recalld.store.vectors import SqliteVectors
-from retrieval.legs import Found, candidates, cosines, search, without
+from retrieval.legs import Found, candidates, search, without
 from retrieval.query import understand
 from tests.fakes import WordEmbedder
 from tests.retrieval.asking import Memory
@@ -89,13 +89,6 @@ def test_passage_that_is_gone_meanwhile_is_no_candidate(memory):
         }
 
 
-def test_cosines_are_of_the_statements_of_the_passages_asked_for(memory):
-    both = found(memory, "pump")
-    pump = passage(memory, "Pump")
-    assert cosines(both, [pump]) == both.similar[pump].cosines
-    assert cosines(both, []) == {}
-
-
 @pytest.mark.parametrize("channel", ["keyword", "vector"])
 def test_channel_left_out_afterwards_is_as_if_it_had_found_nothing(memory, channel):
     both = found(memory, "pump")
@@ -105,9 +98,3 @@ def test_channel_left_out_afterwards_is_as_if_it_had_found_nothing(memory, chann
     others = both.vector_order if channel == "keyword" else both.keyword_order
     assert {one.passage_id for one in pool} == set(others)
     assert all(getattr(one, channel) is None for one in pool)
-
-
-def test_cosines_stay_evidence_without_the_vector_channel(memory):
-    both = found(memory, "pump")
-    pump = [passage(memory, "Pump")]
-    assert cosines(without(both, vector=True), pump) == cosines(both, pump) != {}

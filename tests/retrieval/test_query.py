@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.query import Query, coverage, match_expression, rarity, understand
+from retrieval.query import (
+    Query,
+    coverage,
+    known_share,
+    match_expression,
+    rarity,
+    understand,
+)
 from retrieval.text.words import index_words, tokens
 from tests.growth import assert_grows_with_size
 
@@ -393,3 +400,18 @@ def test_a_numbered_name_is_not_nearly_its_neighbour():
     rarities = dict.fromkeys(query.tokens, 1.0)
     assert coverage(query, frozenset({"db2", "db", "2", "port"}), rarities) <= 0.5
     assert coverage(query, frozenset({"db3", "db", "3", "port"}), rarities) == 1.0
+
+
+def test_known_share_is_what_the_words_that_notes_have_carry():
+    query = understand("Baikal depth")
+    baikal, depth = (term.tokens for term in query.terms)
+    both = {baikal[0]: 3, depth[0]: 3}
+    assert known_share(query, both, 1000) == 1
+    assert known_share(query, {}, 1000) == 0
+    half = known_share(query, {baikal[0]: 3}, 1000)
+    common = known_share(query, {baikal[0]: 900}, 1000)
+    assert 0 < common < half < 0.5
+
+
+def test_known_share_of_a_query_without_words_is_whole():
+    assert known_share(understand("?"), {}, 1000) == 1
