@@ -85,6 +85,7 @@ def run_daemon(
     questions: tuple[str, ...],
     console: Console,
     reload: Callable[[], Settings] | None = None,
+    on_started: Callable[[], object] | None = None,
 ) -> int:
     """Runs recalld until it is told to stop, or with `once` until it has settled; an exit code.
 
@@ -96,6 +97,7 @@ def run_daemon(
         questions: Asked once settled, their answers printed.
         console: Where to.
         reload: Reads the settings anew on SIGHUP; a RecalldError leaves the old ones in force.
+        on_started: Called once everything runs.
 
     Raises:
         AlreadyRunning: Another daemon holds the data folder.
@@ -107,7 +109,7 @@ def run_daemon(
         from daemon.app import build  # noqa: PLC0415 - the composition root imports everything
 
         app = build(settings, inherited=inherited)
-        life = Life(app, console=console, notifier=notifier, reload=reload)
+        life = Life(app, console=console, notifier=notifier, reload=reload, on_started=on_started)
         return life.run(once=once, questions=questions)
 
 
@@ -121,8 +123,10 @@ class Life:
         console: Console,
         notifier: Notifier,
         reload: Callable[[], Settings] | None = None,
+        on_started: Callable[[], object] | None = None,
     ) -> None:
         self._app = app
+        self._on_started = on_started
         self._console = console
         self._notifier = notifier
         self._reload = reload
@@ -135,6 +139,8 @@ class Life:
             try:
                 self._notifier.status("starting")
                 self._app.start()
+                if self._on_started is not None:
+                    self._on_started()
                 self._notifier.ready()
                 log.info("daemon.started", pid=os.getpid())
                 code = self._work(once=once, questions=questions)

@@ -93,6 +93,18 @@ def test_answers_as_json_are_the_methods_result():
     assert json.loads(console.out.stream.getvalue()) == FOUND
 
 
+def test_what_waits_for_the_start_is_called_once_everything_runs():
+    app = FakeApplication()
+    made = Life(
+        app,
+        console=life(app)[1],
+        notifier=Notifier(None),
+        on_started=lambda: app.done.append("on_started"),
+    )
+    assert made.run(once=True) == 0
+    assert app.done == ["start", "on_started", "stop"]
+
+
 def test_failed_start_stops_and_says_why():
     app = FakeApplication(start_error=RecalldError("the disk is full"))
     made, _ = life(app)
