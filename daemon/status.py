@@ -18,6 +18,7 @@ from daemon.loop import StageReport
 from daemon.watching import Watches
 from recalld import __version__
 from recalld.errors import ModelState
+from recalld.models.chat import ModelHealth
 from recalld.models.embedder import EmbeddingSpace
 from recalld.store.agreement import count_to_compare
 from recalld.store.connection import Database
@@ -106,6 +107,7 @@ class StatusReport:
         agree: AgreeLoop,
         watches: Watches,
         embedding: Embedding,
+        reranker: Callable[[], ModelHealth],
         generation: Callable[[], int],
         stages: Mapping[str, StageReport],
     ) -> None:
@@ -117,6 +119,7 @@ class StatusReport:
         self._agree = agree
         self._watches = watches
         self._embedding = embedding
+        self._reranker = reranker
         self._generation = generation
         self._stages = stages
         self._started = time.monotonic()
@@ -186,7 +189,11 @@ class StatusReport:
                 "parked": numbers["embed"][1] + numbers["extraction"].parked,
                 "embed": numbers["embed"][0] + numbers["coming"],
             },
-            "models": {"embedding": self._embedding_model(), "llm": self._llm()},
+            "models": {
+                "embedding": self._embedding_model(),
+                "llm": self._llm(),
+                "reranker": _told(self._reranker()),
+            },
             "extraction": {
                 "pending": self._waiting_blocks(numbers),
                 "parked": numbers["parked"],
@@ -213,8 +220,7 @@ class StatusReport:
                 "state": "off",
                 "hint": 'facts come from rules; set llm.provider = "auto" to use a language model',
             }
-        health = self._extract.health
-        return {"name": health.name or None, "state": health.state, "hint": health.hint}
+        return _told(self._extract.health)
 
     def _numbers(self) -> Mapping[str, Any]:
         generation = self._generation()
@@ -295,6 +301,10 @@ class StatusReport:
         if problem is not None:
             return problem.state or "down", problem.hint or problem.message
         return self._embedding.model.state, self._embedding.model.hint
+
+
+def _told(health: ModelHealth) -> dict[str, object]:
+    return {"name": health.name or None, "state": health.state, "hint": health.hint}
 
 
 def _stage(report: StageReport) -> dict[str, object]:

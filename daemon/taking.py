@@ -11,6 +11,7 @@ from daemon.jobs import scheduled_jobs
 from daemon.logging import configure_logging
 from daemon.loop import StageReport
 from daemon.methods import Methods
+from daemon.models import load_reranker
 from daemon.recalling import recall_defaults, recall_options
 from daemon.reloading import difference
 from daemon.roots import Roots
@@ -18,8 +19,10 @@ from daemon.schedule import Schedule
 from daemon.waking import Waking
 from daemon.watching import Watches
 from daemon.writer import WriterThread
+from recalld.models.turns import SharedChat
 from recalld.settings import Settings
 from retrieval.recall import Recall
+from retrieval.reranking.service import Reranking
 
 _log = structlog.get_logger("app")
 
@@ -30,6 +33,8 @@ class Running:
 
     writer: WriterThread
     recall: Recall
+    reranking: Reranking
+    chat: SharedChat
     methods: Methods
     roots: Roots
     ingest: IngestLoop
@@ -40,7 +45,7 @@ class Running:
 
 
 def take(running: Running, old: Settings, new: Settings) -> Settings:
-    """Takes roots, recall, schedule and log at once. Returns the settings that are in force from now on.
+    """Takes roots, recall, rerank, schedule and log at once. Returns the settings that are in force from now on.
 
     Raises:
         RecalldError: a root can't be taken; the others are.
@@ -55,6 +60,8 @@ def take(running: Running, old: Settings, new: Settings) -> Settings:
     if "recall" in changed.taken:
         running.recall.use(recall_options(new.recall))
         running.methods.use_defaults(recall_defaults(new.recall))
+    if "rerank" in changed.taken:
+        running.reranking.use(load_reranker(in_force, running.chat), depth=new.rerank.depth)
     if "schedule" in changed.taken:
         jobs = scheduled_jobs(
             new.schedule, running.writer, running.ingest, running.watches, running.maintenance

@@ -158,6 +158,22 @@ class LlmSettings(_Model):
     api_key_env: str = _is("", "Name of the variable with the server's key; empty: none is sent.")
 
 
+class RerankSettings(_Model):
+    """The model that has a second look at the order of the best hits, if any."""
+
+    provider: Literal["off", "openai", "llm"] = _is(
+        "off",
+        "`openai`: a reranking model at a server with `/rerank`; `llm`: the language model grades.",
+    )
+    model: str = _text("bge-reranker-v2-m3", "Name of the reranking model; `llm` has its own.")
+    host: str = _is(
+        "",
+        "Address of that server; empty: `llm.host` if that is `openai`, or port 8080 of this machine.",
+    )
+    timeout_s: float = _above(0, 2, 30, "Seconds; a later order is left out, and ours stands.")
+    depth: int = _from(2, 20, 50, "Hits from the top that it is shown.")
+
+
 class HalfLifeDays(_Model):
     """Days after which a fact of a category weighs half. Errors have none: they never decay."""
 
@@ -223,6 +239,7 @@ class Settings(_Model):
     embedding: EmbeddingSettings = EmbeddingSettings()
     llm: LlmSettings = LlmSettings()
     recall: RecallSettings = RecallSettings()
+    rerank: RerankSettings = RerankSettings()
     daemon: DaemonSettings = DaemonSettings()
     schedule: ScheduleSettings = ScheduleSettings()
     log: LogSettings = LogSettings()

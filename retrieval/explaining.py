@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from recalld.records import StatementId
+from recalld.records import PassageId, StatementId
 from retrieval.dates.asked import FIRST_DAY, LAST_DAY
 from retrieval.evidence import DEFAULT_MIN_RELEVANCE, Calibration
 from retrieval.legs import Found
@@ -12,6 +12,7 @@ from retrieval.presenting import Kept
 from retrieval.query import Query
 from retrieval.ranked import Ranked, fact_anchor, passage_anchor
 from retrieval.records import StatementEvidence
+from retrieval.reranking.service import Reranked
 
 _DIGITS = 4
 
@@ -25,8 +26,9 @@ def explanation(
     kept: Sequence[Kept],
     calibration: Calibration,
     threshold: float | None,
+    reranked: Reranked | None = None,
 ) -> dict[str, object]:
-    """The whole story of one recall as plain values."""
+    """The whole story of one recall as plain values; `rerank` is told only where there is a reranker."""
     shown = {one.ranked.passage.passage_id for one in kept}
     keyword = {passage: rank for rank, passage in enumerate(found.keyword_order, 1)}
     vector = {passage: rank for rank, passage in enumerate(found.vector_order, 1)}
@@ -70,6 +72,7 @@ def explanation(
                     "coverage": _rounded(speaks.coverage) if speaks else None,
                     "relevance": _rounded(one.choice.relevance),
                 },
+                **_rerank_of(passage_id, reranked),
                 "returned": passage_id in shown,
             }
         )
@@ -94,8 +97,24 @@ def explanation(
             "union": len(found.union),
             "looked_at": len(ranked),
         },
+        **_rerank(reranked),
         "candidates": candidates,
     }
+
+
+def _rerank(reranked: Reranked | None) -> dict[str, object]:
+    if reranked is None:
+        return {}
+    told = {"model": reranked.name, "shown": len(reranked.places), "problem": reranked.problem}
+    return {"rerank": told}
+
+
+def _rerank_of(passage_id: PassageId, reranked: Reranked | None) -> dict[str, object]:
+    """Its place before and after among those that the reranker was shown; None where it was not shown."""
+    if reranked is None:
+        return {}
+    places = reranked.places.get(passage_id)
+    return {"rerank": {"before": places[0], "after": places[1]} if places else None}
 
 
 def _time(query: Query) -> dict[str, object] | None:

@@ -99,6 +99,7 @@ def rank(
     ways: Ways,
     size: int,
     cosines: Callable[[Connection, Sequence[PassageId]], Mapping[StatementId, float]],
+    reorder: Callable[[list[Ranked]], list[Ranked]] | None = None,
 ) -> tuple[list[Ranked], Looked, dict[StatementId, StatementEvidence]]:
     """The passages in the running, best first, with the rows and the evidence behind them.
 
@@ -106,6 +107,7 @@ def rank(
         found: As `taking_part` gives it.
         size: Passages whose statements and facts are looked at.
         cosines: Of the statements of given passages, as evidence goes by them.
+        reorder: A second opinion on the order by score; successors are put above what they supersede after it.
     """
     weights = ways.options.weights
     pool = candidates(connection, found, query)
@@ -129,6 +131,8 @@ def rank(
     if reached:
         ranked = [_with_path(one, reached) for one in ranked]
     ranked.sort(key=lambda one: (-one.parts.total, one.passage.passage_id))
+    if reorder is not None:
+        ranked = reorder(ranked)
     words = {one.statement_id: one.words for some in looked.statements.values() for one in some}
     settled = settle_order(connection, query, ranked, words, _rarities(looked), weights)
     return settled, looked, evidence

@@ -31,6 +31,7 @@ from retrieval.query import Query, understand
 from retrieval.query_vectors import QueryVectors
 from retrieval.ranked import Ranked
 from retrieval.ranking import Looked, RecallOptions, Ways, rank, taking_part
+from retrieval.reranking.service import Reranking
 
 # Passages whose statements and facts are looked at; hits come from among them. Priors move a passage
 # by less than what parts the best from those further down.
@@ -73,13 +74,18 @@ class Recall:
         options: RecallOptions,
         today: Callable[[], date],
         degraded: Callable[[], tuple[str, ...]],
+        reranking: Reranking | None = None,
     ) -> None:
-        """`degraded` names what does not take part at the moment, such as `catching_up`."""
+        """`degraded` names what does not take part at the moment, such as `catching_up`.
+
+        `reranking` is somebody else's to close; without one, scores alone order.
+        """
         self._database = database
         self._meaning = Meaning(vectors=vectors, queries=queries, calibration=calibration)
         self._options = options
         self._today = today
         self._degraded = degraded
+        self._reranking = reranking or Reranking()
         self._executor = ThreadPoolExecutor(max_workers=4, thread_name_prefix="recall")
         self._explained: OrderedDict[str, Callable[[], dict[str, object]]] = OrderedDict()
         self._lock = threading.Lock()
@@ -171,6 +177,10 @@ class Recall:
         calibration = calibration or searched.calibration
         query, limits = searched.query, searched.limits
         found = taking_part(searched.found, options)
+        threshold = options.min_relevance if min_relevance is None else min_relevance
+        turn = self._reranking.turn(
+            query.text, lambda some: _permitted(some, threshold, min_relevance)
+        )
         with self._database.reader() as connection:
             ranked, looked, evidence = rank(
                 connection,
@@ -180,8 +190,8 @@ class Recall:
                 Ways(options=options, calibration=calibration, today=searched.today),
                 max(LEAST_POOL, POOL_A_HIT * limit),
                 searched.near,
+                turn.reorder,
             )
-            threshold = options.min_relevance if min_relevance is None else min_relevance
             permitted = _permitted(ranked, threshold, min_relevance)
             known = [one.fact.fact_id for one in permitted if one.fact is not None]
             kept = within(
@@ -194,6 +204,7 @@ class Recall:
         degraded = [*self._degraded()]
         degraded += [] if searched.has_vector else ["vectors"]
         degraded += [] if found.graph.ran else ["graph"]
+        degraded += ["reranker"] if turn.failed else []
         recalled = Recalled(
             hits=shown,
             reason=None if shown else _reason(found, limits, looked),
@@ -211,6 +222,7 @@ class Recall:
             kept=kept,
             calibration=calibration,
             threshold=threshold,
+            reranked=turn.reranked,
         )
         self._remember(recalled.recall_id, explained)
         facts = tuple(one.ranked.fact.fact_id for one in kept if one.ranked.fact)

@@ -6,6 +6,7 @@ A language model is not asked for before it is needed; an embedding model is, fo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from recalld.errors import ModelState, PermanentModelError
 from recalld.models.chat import ChatModel, ChatReply, ChatRequest, ModelHealth
@@ -14,7 +15,10 @@ from recalld.models.ollama_client import OllamaChat, OllamaVectors
 from recalld.models.openai_client import OpenAIChat, OpenAIVectors
 from recalld.models.server_embedder import ServerEmbedder, VectorSource, named_in
 from recalld.models.wire import WireLimits
-from recalld.settings import EmbeddingSettings, LlmSettings
+from recalld.settings import EmbeddingSettings, LlmSettings, RerankSettings
+
+if TYPE_CHECKING:
+    from recalld.models.rerank_client import OpenAIRerank
 
 _AUTO_OFF: tuple[ModelState, ...] = ("down", "missing")
 
@@ -150,6 +154,25 @@ def reopen_server_embedder(
     host = embedding.host if kind == embedding.provider else ""
     former = embedding.model_copy(update={"provider": kind, "model": model, "host": host})
     return open_embedder(former, llm, env)
+
+
+def open_rerank_client(
+    rerank: RerankSettings, llm: LlmSettings, env: Mapping[str, str]
+) -> OpenAIRerank:
+    """The reranking model at a server; nothing is asked yet.
+
+    Raises:
+        PermanentModelError: The settings name no server that may be used.
+    """
+    # Few have one, and all others do without the module.
+    from recalld.models.rerank_client import OpenAIRerank  # noqa: PLC0415
+
+    is_theirs = llm.provider == "openai"
+    host = rerank.host or (llm.host if is_theirs else "")
+    address = _address(host, "openai", llm.allow_remote, env, "rerank.host")
+    # The key belongs to the language model's server; no other one gets to see it.
+    key = _key(llm, env) if is_theirs and address == _llm_address(llm, env) else None
+    return OpenAIRerank(address, model=rerank.model, timeout_s=rerank.timeout_s, key=key)
 
 
 def is_on_this_machine(llm: LlmSettings, env: Mapping[str, str]) -> bool:

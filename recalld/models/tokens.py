@@ -44,3 +44,10 @@ def fewest_tokens(text: str) -> int:
         unspaced = sum(map(len, _UNSPACED.findall(run[0])))
         count += max(unspaced // 3, 1 + (length - unspaced) // (_LONGEST_TOKEN + 1))
     return count
+
+
+def cut_to(text: str, tokens: int) -> str:
+    """The text, or so much of its beginning as hardly exceeds so many tokens."""
+    while (most := most_tokens(text)) > tokens:
+        text = text[: len(text) * tokens // most]
+    return text

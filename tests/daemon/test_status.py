@@ -97,6 +97,7 @@ class Parts:
         self.ingest, self.embed, self.watches = Ingest(), Embed(), Watched()
         self.extract: Extract | None = None
         self.agree = Agree()
+        self.reranker = ModelHealth(state="off", hint=None, name="", digest=None)
         self.stages = {"scan": StageReport()}
         self.generation = 0
         self._database = database
@@ -112,6 +113,7 @@ class Parts:
             agree=self.agree,
             watches=self.watches,
             embedding=Spaces(model or fine),
+            reranker=lambda: self.reranker,
             generation=lambda: self.generation,
             stages=self.stages,
         )

@@ -1,0 +1,1 @@
+"""A second opinion on the order of what was found, where the settings want one."""
