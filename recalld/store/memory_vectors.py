@@ -11,6 +11,7 @@ import json
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -164,24 +165,25 @@ def _similarities(
     copy: _Copy, query: Vector, passages: Sequence[PassageId]
 ) -> list[PassageSimilarity]:
     """Of passages in the copy."""
+    if not passages:
+        return []
     groups = [copy.rows_of[passage_id] for passage_id in passages]
     wanted = [row for rows in groups for row in rows]
-    is_known = copy.asked is query
-    cosines = (copy.cosines[wanted] if is_known else copy.matrix[wanted] @ query).tolist()
-    norms = copy.norms[[copy.place_of[passage_id] for passage_id in passages]].tolist()
-    found = []
-    start = 0
-    for passage_id, rows, norm in zip(passages, groups, norms, strict=True):
-        own = cosines[start : start + len(rows)]
-        start += len(rows)
-        found.append(
-            PassageSimilarity(
-                passage_id=passage_id,
-                blended=0.5 * max(own) + 0.5 * sum(own) / max(norm, 1e-9),
-                cosines=dict(zip([copy.statements[row] for row in rows], own, strict=True)),
-            )
+    cosines = copy.cosines[wanted] if copy.asked is query else copy.matrix[wanted] @ query
+    ends = list(accumulate(map(len, groups)))
+    starts = [0, *ends[:-1]]
+    norms = copy.norms[[copy.place_of[passage_id] for passage_id in passages]]
+    sums = np.add.reduceat(cosines.astype(np.float64), starts)
+    blended = 0.5 * np.maximum.reduceat(cosines, starts) + 0.5 * sums / np.maximum(norms, 1e-9)
+    by_statement = list(
+        zip([copy.statements[row] for row in wanted], cosines.tolist(), strict=True)
+    )
+    return [
+        PassageSimilarity(passage_id, near, dict(by_statement[start:end]))
+        for passage_id, near, start, end in zip(
+            passages, blended.tolist(), starts, ends, strict=True
         )
-    return found
+    ]
 
 
 def _allowed_ids(
