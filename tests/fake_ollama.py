@@ -1,6 +1,6 @@
 """A model server on loopback that answers as it is told, and refuses what a careless client sends.
 
-It speaks Ollama's `/api/…` and OpenAI's `/v1/…`. What each call gets is scripted in order; when the script is
+It speaks Ollama's `/api/…`, OpenAI's `/v1/…` and Jina's `/rerank`. What each call gets is scripted in order; when the script is
 at its end, every call is answered well. What it refuses is in `faults`, and each test ends by looking there.
 """
 
@@ -40,6 +40,8 @@ class Step:
     to: str = ""
     # Vectors in place of good ones, from the texts; None leaves them.
     vectors: Callable[[Sequence[str]], Any] | None = None
+    # The answer to a rerank call in place of a good one, from the question and the documents.
+    ranks: Callable[[str, Sequence[str]], Any] | None = None
     raw: bytes | None = None
 
 
@@ -56,6 +58,12 @@ def vector_of(text: str, dimension: int = 8) -> list[float]:
     for letter in text:
         counts[ord(letter) % dimension] += 1
     return counts
+
+
+def overlap(query: str, text: str) -> float:
+    """How many letters of the question's words a text shares, as a logit: below zero where it is few."""
+    wanted = {word.strip("?.,").casefold() for word in query.split()}
+    return 3.0 * sum(word in text.casefold() for word in wanted) - 4.0
 
 
 @dataclass(kw_only=True)
@@ -103,6 +111,8 @@ class FakeOllama:
         self.busy_listing: Step | None = None
         # What a chat call gets that finds the script at its end; None: the facts of a good step.
         self.answer: Callable[[dict[str, Any]], Step] | None = None
+        # Where it reranks and lists its models: llama.cpp and vLLM have all of these, Infinity those at the root.
+        self.paths = {"/v1/rerank", "/rerank", "/v1/models", "/models"}
         self.loaded: set[str] = set()
         self._windows: dict[str, int] = {}
         self._server = _Server(("127.0.0.1", port), _Handler)
@@ -152,7 +162,17 @@ class FakeOllama:
             return self._options_fault(asked, ("num_ctx",))
         if asked.path == "/v1/chat/completions" and "max_tokens" not in asked.body:
             return "max_tokens is missing"
+        if asked.path.endswith("/rerank"):
+            return self._rerank_fault(asked.body)
         return None
+
+    def _rerank_fault(self, body: dict[str, Any]) -> str | None:
+        if set(body) != {"model", "query", "documents", "top_n"}:
+            return f"keys of a rerank call: {sorted(body)}"
+        documents = body["documents"]
+        if not all(isinstance(each, str) and each.strip() for each in [*documents, body["query"]]):
+            return "a document is no text"
+        return None if body["top_n"] == len(documents) >= 2 else "top_n leaves some out"
 
     def _options_fault(self, asked: Asked, wanted: Sequence[str]) -> str | None:
         options = asked.body.get("options") or {}
@@ -211,7 +231,7 @@ class _Handler(BaseHTTPRequestHandler):
                     if each.name in fake.loaded
                 ]
                 self._json({"models": running})
-            case "/v1/models":
+            case "/v1/models" | "/models" if self.path in fake.paths:
                 self._json({"object": "list", "data": [{"id": each.name} for each in fake.models]})
             case _:
                 self._json({"error": "404 page not found"}, 404)
@@ -230,6 +250,9 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path == "/api/show":
             self._show(body)
             return
+        if self.path.endswith("/rerank") and self.path not in fake.paths:
+            self._json({"detail": "Not Found"}, 404)
+            return
         step = self._next_step(body)
         if self._oddly(step):
             return
@@ -247,6 +270,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self._completions(step, body)
             case "/v1/embeddings":
                 self._embeddings(step, body)
+            case "/v1/rerank" | "/rerank":
+                self._rerank(step, body)
 
     def _next_step(self, body: dict[str, Any]) -> Step:
         fake = self.server.fake
@@ -460,6 +485,18 @@ class _Handler(BaseHTTPRequestHandler):
             return
         rows = [{"index": n, "embedding": vector_of(text)} for n, text in enumerate(texts)]
         self._json({"data": rows[::-1]})
+
+    def _rerank(self, step: Step, body: dict[str, Any]) -> None:
+        query, documents = body["query"], body["documents"]
+        if step.ranks:
+            self._json(step.ranks(query, documents))
+            return
+        # As llama.cpp does: logits, in the order of the documents.
+        rows = [
+            {"index": place, "relevance_score": overlap(query, text)}
+            for place, text in enumerate(documents)
+        ]
+        self._json({"model": body["model"], "object": "list", "results": rows})
 
     def _json(self, value: object, status: int = 200) -> None:
         data = json.dumps(value).encode()
