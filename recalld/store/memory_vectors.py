@@ -219,8 +219,9 @@ def _learn(copy: _Copy, connection: Connection) -> None:
     """Takes in the vectors that came since the last look."""
     rows = execute(
         connection,
-        "SELECT statement_id, passage_id, embedding FROM vector"
-        " JOIN statement ON statement.id = statement_id WHERE number > ? AND space = ? ORDER BY number",
+        # By number, not by space: what is new is few.
+        "SELECT statement_id, passage_id, embedding FROM vector CROSS JOIN statement"
+        " ON statement.id = statement_id WHERE number > ? AND +space = ? ORDER BY number",
         (copy.last_number, copy.space),
     )
     if not rows:

@@ -92,8 +92,9 @@ def undecided_facts(connection: Connection, limit: int) -> list[tuple[FactId, St
     rows = execute(
         connection,
         "SELECT fact.id, vector.statement_id, embedding FROM fact"
-        " JOIN fact_source ON fact_id = fact.id"
-        f" JOIN vector ON vector.statement_id = fact_source.statement_id AND space = {IN_USE}"
+        # In this order: by its space, every vector would be looked at for each fact.
+        " CROSS JOIN fact_source ON fact_id = fact.id"
+        f" CROSS JOIN vector ON vector.statement_id = fact_source.statement_id AND space = {IN_USE}"
         " WHERE category_by = 'undecided' GROUP BY fact.id ORDER BY fact.id DESC LIMIT ?",
         (limit,),
     )
@@ -145,8 +146,8 @@ def count_undecided(connection: Connection) -> int:
     return int(
         execute(
             connection,
-            "SELECT count(DISTINCT fact.id) FROM fact JOIN fact_source ON fact_id = fact.id"
-            f" JOIN vector ON vector.statement_id = fact_source.statement_id AND space = {IN_USE}"
+            "SELECT count(DISTINCT fact.id) FROM fact CROSS JOIN fact_source ON fact_id = fact.id"
+            f" CROSS JOIN vector ON vector.statement_id = fact_source.statement_id AND space = {IN_USE}"
             " WHERE category_by = 'undecided'",
         )[0][0]
     )
