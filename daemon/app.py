@@ -12,6 +12,7 @@ from pathlib import Path
 import structlog
 
 from daemon.agreeing import AgreeLoop
+from daemon.counting import RecallCounts
 from daemon.embedding import EmbedLoop
 from daemon.ingesting import IngestLoop
 from daemon.jobs import scheduled_jobs
@@ -154,11 +155,15 @@ class App:
         )
         self._stack.callback(recall.close)
         vector_spaces.tell_changes(lambda model: recall.go_by(meaning_of(database, model)))
+        counts = RecallCounts(writer)
+        counts.start()
+        self._stack.callback(counts.stop)
         self._methods = Methods(
             recall=recall,
             answers=Answers(recall=recall, model=chat, within_s=settings.llm.timeout_s),
             database=database,
             writes=writer,
+            counts=counts,
             ingest=ingest,
             extract=extract,
             agreeing=agreeing,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import structlog
 
+from daemon.counting import RecallCounts
 from daemon.extracting import ExtractLoop
 from daemon.ingesting import IngestLoop
 from daemon.status import Change, StatusReport
@@ -35,7 +36,6 @@ from recalld.protocol import (
     parse_explain,
     recalled_json,
 )
-from recalld.records import FactId
 from recalld.store.agreement import Resolution
 from recalld.store.connection import Database
 from recalld.store.writers import Writes
@@ -62,6 +62,7 @@ class Methods:
         answers: Answers,
         database: Database,
         writes: Writes,
+        counts: RecallCounts,
         ingest: IngestLoop,
         extract: ExtractLoop | None,
         agreeing: AgreeingStage,
@@ -78,6 +79,7 @@ class Methods:
         self._answers = answers
         self._database = database
         self._writes = writes
+        self._counts = counts
         self._ingest = ingest
         self._extract = extract
         self._agreeing = agreeing
@@ -129,7 +131,7 @@ class Methods:
             min_relevance=asked.min_relevance,
             explain=asked.explain,
         )
-        self._count_recalled(facts)
+        self._counts.add(facts)
         _log.info(
             "question.answered",
             recall_id=answered.recalled.recall_id,
@@ -154,7 +156,7 @@ class Methods:
             min_relevance=asked.min_relevance,
             explain=asked.explain,
         )
-        self._count_recalled(facts)
+        self._counts.add(facts)
         _log.info(
             "recall.answered",
             recall_id=recalled.recall_id,
@@ -163,11 +165,6 @@ class Methods:
             reason=recalled.reason,
         )
         return recalled_json(recalled)
-
-    def _count_recalled(self, facts: tuple[FactId, ...]) -> None:
-        if facts:
-            now_ms = int(time.time() * 1000)
-            self._writes.post(lambda writers: writers.usage.recalled(facts, now_ms))
 
     def get(self, params: dict[str, object]) -> dict[str, object]:
         """A fact, passage or note whole."""
