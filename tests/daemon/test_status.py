@@ -328,3 +328,11 @@ def test_keywords_that_stand_in_are_told(parts):
     assert (
         hint == "re-embedding 0 of 9 for bge-m3, recall uses keywords where vectors lack meanwhile"
     )
+
+
+def test_reranker_is_told_in_the_same_words(parts):
+    off = {"name": None, "state": "off", "hint": None}
+    assert parts.report.result()["models"]["reranker"] == off
+    parts.reranker = ModelHealth(state="slow", hint="take a smaller one", name="bge", digest=None)
+    told = {"name": "bge", "state": "slow", "hint": "take a smaller one"}
+    assert parts.report.result()["models"]["reranker"] == told

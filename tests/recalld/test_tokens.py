@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from recalld.models.tokens import fewest_tokens, most_tokens
+from recalld.models.tokens import cut_to, fewest_tokens, most_tokens
 from tests.growth import assert_grows_with_size
 
 
@@ -42,3 +42,20 @@ def test_bounds_never_cross(text):
 @pytest.mark.parametrize("count", [fewest_tokens, most_tokens])
 def test_long_text_is_counted_in_its_own_time(count, piece):
     assert_grows_with_size(count, lambda length: piece * (length // len(piece)), small=10_000)
+
+
+@given(st.text(), st.integers(0, 40))
+def test_text_is_cut_to_a_beginning_that_fits(text, tokens):
+    cut = cut_to(text, tokens)
+    assert text.startswith(cut)
+    assert most_tokens(cut) <= tokens
+    assert most_tokens(text) > tokens or cut == text
+
+
+def test_cut_uses_most_of_the_room_in_any_script():
+    for text in (
+        "The database listens on a port. " * 99,
+        "数据库在端口上监听。" * 99,
+        "พอร์ตของฐานข้อมูล" * 99,
+    ):
+        assert 80 < most_tokens(cut_to(text, 100)) <= 100

@@ -15,6 +15,7 @@ from retrieval.evidence import KEYWORD_SLOPE, KEYWORD_TAU, Calibration
 from retrieval.query_vectors import QueryVectors
 from retrieval.ranking import RecallOptions
 from retrieval.recall import Recall
+from retrieval.reranking.service import Reranking
 from tests.fakes import WordEmbedder
 from tests.ingest.keeping import Vault
 
@@ -22,11 +23,18 @@ from tests.ingest.keeping import Vault
 class Memory:
     """Notes that are embedded, and the service that recalls them."""
 
-    def __init__(self, base: Path, *, embedder: WordEmbedder | None = None) -> None:
+    def __init__(
+        self,
+        base: Path,
+        *,
+        embedder: WordEmbedder | None = None,
+        reranking: Reranking | None = None,
+    ) -> None:
         self.vault = Vault(base)
         self.embedder = embedder
         self.today = date(2026, 6, 1)
         self.degraded: tuple[str, ...] = ()
+        self.reranking = reranking or Reranking()
         self.recall = Recall(
             database=self.vault.database,
             vectors=SqliteVectors(),
@@ -37,6 +45,7 @@ class Memory:
             options=RecallOptions(),
             today=lambda: self.today,
             degraded=lambda: self.degraded,
+            reranking=self.reranking,
         )
 
     def __enter__(self) -> Self:
