@@ -9,11 +9,22 @@ what was believed before it.
 
 from __future__ import annotations
 
+import re
 import threading
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from itertools import chain, combinations
 from typing import Literal
 
-from ingest.agreement.keys import LEAST_OVERLAP, content_words, fact_keys, template
+from ingest.agreement.keys import (
+    content_words,
+    fact_keys,
+    may_agree,
+    packed,
+    profile,
+    template,
+    unpacked,
+)
 from ingest.agreement.relation import Claim, Verdict, compare, which_is_newer
 from ingest.plan import is_date_title, uid_of
 from recalld.records import Category, FactId
@@ -23,26 +34,30 @@ from recalld.store.agreement import (
     FactLink,
     Origin,
     Resolution,
+    any_to_compare,
     comparables,
     compared_by_uid,
-    count_to_compare,
     resolutions,
+    series_of_facts,
     sharing,
-    texts_of_facts,
+    words_of_facts,
 )
 from recalld.store.connection import Connection, Database
 from recalld.store.facts import entity_key
-from recalld.store.succession import SERIES
+from recalld.store.succession import SERIES, crowded
 from recalld.store.writers import Writes
 
 Policy = Literal["supersede", "keep_both", "review"]
 
 # Of what comparison finds and of the keys that lead to it; another one has everything compared anew.
-RULES_VERSION = "2"
-_BATCH = 50
+RULES_VERSION = "3"
+_BATCH = 200
 # Content words that tell what two facts are about whatever they stand under: `The production database runs on`,
 # not `The port is`.
 _TELLING = 3
+_FIELD = re.compile(r"(?:[^\s:：。.]{1,40} ){0,2}[^\s:：。.]{1,40}(?:: |：)")
+# Between a subject and its predicate.
+_SAYS = "\x1f"
 
 _Pair = tuple[FactId, FactId]
 
@@ -68,8 +83,8 @@ class AgreeingStage:
         """Compares the next batch. Returns how many facts; 0 means that none waits."""
         with self._lock:
             with self._database.reader() as connection:
-                waiting = count_to_compare(connection)
-            if not waiting:
+                waits = any_to_compare(connection)
+            if not waits:
                 return 0
             facts = self._writes.call(lambda writers: writers.agreement.begin(_BATCH))
             self._compare(facts)
@@ -98,7 +113,7 @@ def links_between(
     """
     a, b = sorted((one, other), key=lambda fact: fact.uid)
     told_apart = _headings(a) != _headings(b) and (_leans(a) or _leans(b))
-    if word is None and told_apart and _common(a, b) < _TELLING:
+    if word is None and told_apart and (_is_field(a) or _is_field(b) or _common(a, b) < _TELLING):
         return ()
     verdict = compare(_claim(a), _claim(b))
     if word is not None:
@@ -126,7 +141,7 @@ def links_between(
 def keys_of(fact: Comparable) -> tuple[str, ...]:
     """The keys by which a fact finds others: of its words, of what it relates, and of its wording without numbers."""
     related = sorted(
-        {f"{entity_key(subject)}\x1f{predicate}" for subject, predicate, _ in fact.relations}
+        {f"{entity_key(subject)}{_SAYS}{predicate}" for subject, predicate, _ in fact.relations}
     )
     return (*fact_keys(fact.text), *related, *_series_of(fact.text))
 
@@ -134,12 +149,6 @@ def keys_of(fact: Comparable) -> tuple[str, ...]:
 def _series_of(text: str) -> tuple[str, ...]:
     words = template(text)
     return (f"{SERIES}{words}",) if words else ()
-
-
-def may_agree(one: str, other: str) -> bool:
-    """Whether two texts share so many content words that comparing them is worth while."""
-    mine, theirs = content_words(one), content_words(other)
-    return len(mine & theirs) >= LEAST_OVERLAP * max(len(mine), len(theirs))
 
 
 def _succession(
@@ -160,6 +169,11 @@ def _succession(
 def _common(a: Comparable, b: Comparable) -> int:
     """How many content words both have."""
     return len(content_words(a.text) & content_words(b.text))
+
+
+def _is_field(fact: Comparable) -> bool:
+    """Whether it is a field's value, `roles: author, editor`: another thing's field says nothing of this one."""
+    return _FIELD.match(fact.text) is not None
 
 
 def _headings(fact: Comparable) -> tuple[str, ...]:
@@ -203,46 +217,72 @@ def _compared(connection: Connection, facts: Sequence[FactId], policy: Policy) -
     """What comparing these facts with one another, and with all that were compared before, comes to."""
     mine = comparables(connection, facts)
     keys = {fact_id: keys_of(fact) for fact_id, fact in mine.items()}
-    words = _words_on(connection, mine.values())
-    pairs = {*_candidates(connection, mine, keys), *words}
+    words = {fact_id: packed(profile(fact.text)) for fact_id, fact in mine.items()}
+    told = _words_on(connection, mine.values())
+    pairs = {*_candidates(connection, keys, words), *told}
     known = mine | comparables(connection, {one for pair in pairs for one in pair} - set(mine))
     links: dict[FactId, list[FactLink]] = {fact_id: [] for fact_id in mine}
     for pair in sorted(pairs):
-        found = links_between(known[pair[0]], known[pair[1]], words.get(pair), policy)
+        found = links_between(known[pair[0]], known[pair[1]], told.get(pair), policy)
         for fact_id in pair:
             if fact_id in links:
                 links[fact_id].extend(found)
     return [
-        Compared(fact_id=fact_id, keys=keys[fact_id], links=tuple(links[fact_id]))
+        Compared(
+            fact_id=fact_id, keys=keys[fact_id], words=words[fact_id], links=tuple(links[fact_id])
+        )
         for fact_id in mine
     ]
 
 
 def _candidates(
     connection: Connection,
-    mine: Mapping[FactId, Comparable],
     keys: Mapping[FactId, Sequence[str]],
-) -> Iterator[_Pair]:
+    words: Mapping[FactId, bytes],
+) -> set[_Pair]:
     """Pairs that share a telling key and enough words, or a subject and what is said of it.
 
     Of a wording that a list or a log repeats with other numbers, no two.
     """
-    shared = sharing(connection, {key for some in keys.values() for key in some})
-    for fact_id, some in keys.items():
-        for key in some:
-            if key in shared:
-                shared[key].append(fact_id)
-    others = {fact_id for some in shared.values() for fact_id in some} - set(mine)
-    texts = texts_of_facts(connection, others) | {key: fact.text for key, fact in mine.items()}
-    for fact_id, some in keys.items():
-        related = {one for key in some if "\x1f" in key for one in shared.get(key, ())}
-        sharers = {one for key in some for one in shared.get(key, ())}
-        series = {key for key in some if key.startswith(SERIES)} - set(shared)
-        for other in sharers - {fact_id}:
-            if series and not series.isdisjoint(_series_of(texts[other])):
-                continue
-            if other in related or may_agree(texts[fact_id], texts[other]):
-                yield _pair(fact_id, other)
+    holders = sharing(connection, keys)
+    shared = {fact_id: _shared_keys(fact_id, some, holders) for fact_id, some in keys.items()}
+    others = {one for counts in shared.values() for one in counts} - set(keys)
+    stored = {**words_of_facts(connection, others), **words}
+    weighed = {fact_id: unpacked(some) for fact_id, some in stored.items()}
+    pairs = {
+        _pair(fact_id, other)
+        for fact_id, counts in shared.items()
+        for other, count in counts.items()
+        if may_agree(weighed[fact_id], weighed[other], count)
+    }
+    for key in (key for key in holders if _SAYS in key):
+        pairs |= {_pair(*two) for two in combinations(holders[key], 2) if set(two) & set(keys)}
+    return pairs - _in_long_series(connection, keys, pairs)
+
+
+def _shared_keys(
+    fact_id: FactId, keys: Sequence[str], holders: Mapping[str, Collection[FactId]]
+) -> Counter[FactId]:
+    """How many keys each other fact shares with one; a single one is too few for a fact of many words."""
+    shared = Counter(chain.from_iterable(holders.get(key, ()) for key in keys))
+    del shared[fact_id]
+    return shared
+
+
+def _in_long_series(
+    connection: Connection, keys: Mapping[FactId, Sequence[str]], pairs: Collection[_Pair]
+) -> set[_Pair]:
+    """Those of some pairs that are two numbers of one list or log."""
+    series = {fact_id: key for fact_id, some in keys.items() for key in some if _is_series(key)}
+    long = crowded(connection, series.values())
+    among = [pair for pair in pairs if long & {series.get(one) for one in pair}]
+    others = {one for pair in among for one in pair} - set(keys)
+    series |= series_of_facts(connection, others)
+    return {(one, other) for one, other in among if series.get(one) == series.get(other)}
+
+
+def _is_series(key: str) -> bool:
+    return key.startswith(SERIES)
 
 
 def _words_on(connection: Connection, facts: Collection[Comparable]) -> dict[_Pair, Resolution]:

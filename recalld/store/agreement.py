@@ -17,7 +17,9 @@ from recalld.records import Category, DateInterval, FactId
 from recalld.store.connection import Connection, execute, transaction
 from recalld.store.facts import Wording, together
 from recalld.store.succession import (
+    SERIES,
     compare_again,
+    compare_linked_again,
     compare_sharing_again,
     crowded,
     settle_successors,
@@ -80,6 +82,8 @@ class Compared:
 
     fact_id: FactId
     keys: tuple[str, ...]
+    # Its content words, packed, by which candidates are weighed.
+    words: bytes
     # Every edge between it and a fact that was compared before or with it.
     links: tuple[FactLink, ...]
 
@@ -126,27 +130,50 @@ def count_to_compare(connection: Connection) -> int:
     return int(execute(connection, "SELECT count(*) FROM fact WHERE compared <> 1")[0][0])
 
 
-def sharing(connection: Connection, keys: Collection[str]) -> dict[str, list[FactId]]:
-    """The compared facts that have each key. A key that too many facts share is left out."""
-    telling = sorted(set(keys) - crowded(connection, keys))
+def any_to_compare(connection: Connection) -> bool:
+    """Whether a fact was not compared yet."""
+    return bool(execute(connection, "SELECT 1 FROM fact WHERE compared <> 1 LIMIT 1"))
+
+
+def sharing(connection: Connection, keys: Mapping[FactId, Sequence[str]]) -> dict[str, set[FactId]]:
+    """The facts that have each of these facts' keys: these themselves, and those that were compared before.
+
+    A key that too many facts share is left out.
+    """
+    holders: dict[str, set[FactId]] = {}
+    for fact_id, some in keys.items():
+        for key in some:
+            holders.setdefault(key, set()).add(fact_id)
+    for key in crowded(connection, holders):
+        del holders[key]
     rows = execute(
         connection,
         "SELECT value, fact_id FROM json_each(?) CROSS JOIN fact_key ON fact_key.key = value"
         " CROSS JOIN fact ON fact.id = fact_id WHERE compared = 1",
-        (json.dumps(telling),),
+        (json.dumps(sorted(holders)),),
     )
-    found: dict[str, list[FactId]] = {key: [] for key in telling}
     for key, fact_id in rows:
-        found[key].append(FactId(fact_id))
-    return found
+        holders[key].add(FactId(fact_id))
+    return holders
 
 
-def texts_of_facts(connection: Connection, facts: Collection[FactId]) -> dict[FactId, str]:
-    """The words of each fact."""
+def words_of_facts(connection: Connection, facts: Collection[FactId]) -> dict[FactId, bytes]:
+    """The packed content words of facts that were compared."""
     rows = execute(
         connection,
-        "SELECT fact.id, fact.text FROM json_each(?) CROSS JOIN fact ON fact.id = value",
+        "SELECT fact_id, words FROM json_each(?) CROSS JOIN fact_words ON fact_id = value",
         (json.dumps(sorted(facts)),),
+    )
+    return {FactId(row[0]): row[1] for row in rows}
+
+
+def series_of_facts(connection: Connection, facts: Collection[FactId]) -> dict[FactId, str]:
+    """The key of each fact's wording without its numbers, where it has any."""
+    rows = execute(
+        connection,
+        "SELECT fact_id, fact_key.key FROM json_each(:ids) CROSS JOIN fact_key ON fact_id = value"
+        " WHERE fact_key.key >= :series AND fact_key.key < :next",
+        {"ids": json.dumps(sorted(facts)), "series": SERIES, "next": chr(ord(SERIES) + 1)},
     )
     return {FactId(row[0]): row[1] for row in rows}
 
@@ -185,8 +212,9 @@ class AgreementWriter:
             execute(
                 self._connection,
                 "UPDATE fact SET compared = 2 WHERE id IN"
-                " (SELECT id FROM fact WHERE compared = 0 ORDER BY id DESC LIMIT max(0, :limit -"
-                " (SELECT count(*) FROM fact WHERE compared = 2)))",
+                " (SELECT id FROM fact WHERE compared <> 1 AND compared = 0 ORDER BY id DESC"
+                " LIMIT max(0, :limit -"
+                " (SELECT count(*) FROM fact WHERE compared <> 1 AND compared = 2)))",
                 {"limit": limit},
             )
             return self._being_compared()
@@ -202,7 +230,11 @@ class AgreementWriter:
             return self._being_compared()
 
     def _being_compared(self) -> list[FactId]:
-        rows = execute(self._connection, "SELECT id FROM fact WHERE compared = 2 ORDER BY id DESC")
+        # Said as the partial index says it, or SQLite would read every fact.
+        rows = execute(
+            self._connection,
+            "SELECT id FROM fact WHERE compared <> 1 AND compared = 2 ORDER BY id DESC",
+        )
         return [FactId(row[0]) for row in rows]
 
     def put(self, results: Sequence[Compared]) -> None:
@@ -223,6 +255,7 @@ class AgreementWriter:
                 "UPDATE fact SET compared = 1 WHERE id IN (SELECT value FROM json_each(?))",
                 (json.dumps(facts),),
             )
+            self._put_words({one.fact_id: one.words for one in results})
             self._put_keys({one.fact_id: one.keys for one in results})
             pointed_at |= superseded_by_any(self._connection, facts)
             settle_successors(self._connection, pointed_at | set(facts))
@@ -254,8 +287,17 @@ class AgreementWriter:
             ),
         )
 
+    def _put_words(self, words: Mapping[FactId, bytes]) -> None:
+        for fact_id, packed in words.items():
+            execute(
+                self._connection,
+                "INSERT INTO fact_words (fact_id, words) VALUES (:id, :words)"
+                " ON CONFLICT (fact_id) DO UPDATE SET words = :words WHERE words <> :words",
+                {"id": fact_id, "words": packed},
+            )
+
     def _put_keys(self, keys: Mapping[FactId, Sequence[str]]) -> None:
-        """Writes the keys of facts; one that comes to say nothing, or something again, has its facts compared."""
+        """Writes the keys of facts; where one comes to say nothing, or something again, facts are compared again."""
         wanted = {(key, fact_id) for fact_id, some in keys.items() for key in some}
         rows = execute(
             self._connection,
@@ -265,11 +307,18 @@ class AgreementWriter:
         stored = {(row[0], FactId(row[1])) for row in rows}
         changed = {key for key, _ in wanted ^ stored}
         before = crowded(self._connection, changed)
-        for pair in sorted(stored - wanted):
-            execute(self._connection, "DELETE FROM fact_key WHERE key = ? AND fact_id = ?", pair)
-        for pair in sorted(wanted - stored):
-            execute(self._connection, "INSERT INTO fact_key (key, fact_id) VALUES (?, ?)", pair)
-        compare_sharing_again(self._connection, before ^ crowded(self._connection, changed))
+        for sql, pairs in (
+            ("DELETE FROM fact_key WHERE (key, fact_id) IN (SELECT {pair})", stored - wanted),
+            ("INSERT INTO fact_key (key, fact_id) SELECT {pair}", wanted - stored),
+        ):
+            execute(
+                self._connection,
+                sql.format(pair="value ->> 0, value ->> 1 FROM json_each(?)"),
+                (json.dumps(sorted(pairs)),),
+            )
+        after = crowded(self._connection, changed)
+        compare_linked_again(self._connection, after - before)
+        compare_sharing_again(self._connection, before - after)
 
     def resolve(self, word: Resolution, now_ms: int) -> None:
         """Keeps a user's word on two facts, in the place of an earlier one. Both are to be compared again."""
@@ -314,4 +363,5 @@ class AgreementWriter:
     def _forget(self) -> None:
         execute(self._connection, "DELETE FROM fact_link WHERE origin <> 'llm'")
         execute(self._connection, "DELETE FROM fact_key")
+        execute(self._connection, "DELETE FROM fact_words")
         execute(self._connection, "UPDATE fact SET compared = 0, superseded_by = NULL")

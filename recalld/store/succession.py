@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable
 from recalld.store.connection import Connection, execute
 
 # A key that more facts share says nothing.
-MOST_SHARING = 400
+MOST_SHARING = 64
 # What begins so is the key of a wording without its numbers; more facts of one wording are a list or a log, in which
 # another number is no disagreement.
 SERIES = "\x1d"
@@ -89,8 +89,27 @@ def _shared_by_more(connection: Connection, keys: list[str], most: int) -> set[s
     return {row[0] for row in rows}
 
 
+def compare_linked_again(connection: Connection, keys: Collection[str]) -> None:
+    """Has facts compared again that are linked and share one of these keys: it counts no longer.
+
+    The key led to nothing else, so the facts that have it and no such link are as they would be without it.
+    """
+    if keys:
+        linked = (
+            "SELECT from_fact, to_fact FROM json_each(:keys) CROSS JOIN fact_key AS one"
+            " ON one.key = value CROSS JOIN fact_link ON from_fact = one.fact_id"
+            " CROSS JOIN fact_key AS other ON other.key = value AND other.fact_id = to_fact"
+        )
+        execute(
+            connection,
+            f"WITH linked AS MATERIALIZED ({linked}) UPDATE fact SET compared = 0"
+            " WHERE id IN (SELECT from_fact FROM linked UNION SELECT to_fact FROM linked)",
+            {"keys": json.dumps(sorted(keys))},
+        )
+
+
 def compare_sharing_again(connection: Connection, keys: Collection[str]) -> None:
-    """Has every fact with one of these keys compared again: what they share came to count, or counts no longer."""
+    """Has every fact with one of these keys compared again: what they share counts again."""
     if keys:
         execute(
             connection,

@@ -123,6 +123,7 @@ def stop_words(language: Language) -> frozenset[str]:
     return frozenset(map(_as_listed, listed))
 
 
+@lru_cache(maxsize=_CACHED_PIECES)
 def _as_listed(word: str) -> str:
     return fold(word.translate(PLAIN).replace("'", ""))
 
@@ -150,7 +151,7 @@ def language_of(text: str) -> Language:
     script = main_script(text)
     if script is not None:
         return script
-    seen = [word.plain for word in iter_words(text[:2000])]
+    seen = [plain for piece in text[:2000].split() for plain in _plain_words(piece)]
     scores = dict.fromkeys(_LATIN_LANGUAGES, 0.0)
     for plain in seen:
         for language in (holders := _clues().get(plain, ())):
@@ -165,6 +166,20 @@ def language_of(text: str) -> Language:
         return scores[language], faint[language] if faint[language] >= enough else 0
 
     return max(_LATIN_LANGUAGES, key=standing)
+
+
+def _plain_words(piece: str) -> tuple[str, ...]:
+    """The words of a piece of text without white space, folded."""
+    return _known_plain(piece) if len(piece) <= _CACHED_LENGTH else _folded(piece)
+
+
+@lru_cache(maxsize=_CACHED_PIECES)
+def _known_plain(piece: str) -> tuple[str, ...]:
+    return _folded(piece)
+
+
+def _folded(piece: str) -> tuple[str, ...]:
+    return tuple(word.plain for word in _words_of(piece))
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,7 @@ CLAIMS = (
     "## alpha",
     "## beta",
 )
+SYLLABLES = tuple(f"{one}{other}" for other in "aeiou" for one in "bdfklmnprt")
 HEADS = ("", "---\ndate: 2026-02-01\n---\n", "---\ndate: 2026-05-01\n---\n", "# Named\n\n")
 
 
@@ -141,7 +143,7 @@ class Compared(Notes):
 
 TestAgreementRebuild = pytest.mark.slow(Compared.TestCase)
 TestAgreementRebuild.settings = settings(
-    max_examples=60,
+    max_examples=30,
     stateful_step_count=25,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -155,7 +157,7 @@ def test_word_that_comes_to_be_everywhere_counts_no_more_and_counts_again_when_i
         vault = Path(folder) / "vault"
         vault.mkdir()
         pair = vault / "pair.md"
-        pair.write_text("Zebra prefers oats.\n\nZebra does not prefer oats.\n")
+        pair.write_text("Young zebras prefer oats.\n\nYoung zebras do not prefer oats.\n")
         store = Store(Path(folder) / "memory.db", vault)
         stage = AgreeingStage(
             database=store.database, writes=HereWrites(store.database), policy="supersede"
@@ -173,8 +175,8 @@ def test_word_that_comes_to_be_everywhere_counts_no_more_and_counts_again_when_i
             crowd = vault / "crowd.md"
             crowd.write_text(
                 "\n\n".join(
-                    f"Zebra number{number} prefers oats but number{number} eats item{number} first."
-                    for number in range(MOST_SHARING)
+                    f"Young zebras prefer oats {one}{other}."
+                    for one, other in product(SYLLABLES[: MOST_SHARING // 8 + 1], SYLLABLES[:8])
                 )
             )
             assert settle() == 0

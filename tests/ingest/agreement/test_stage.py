@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.agreement.stage import AgreeingStage, keys_of, links_between, may_agree
+from ingest.agreement.stage import AgreeingStage, keys_of, links_between
 from ingest.plan import uid_of
 from recalld.records import Category, DateInterval, FactId
 from recalld.store.agreement import Comparable, Resolution
 from recalld.store.connection import execute
 from tests.cases.test_equals_rebuild import QUICK_DISK, HereWrites, Store
+from tests.growth import assert_costs_at_most
 from tests.ingest.agreement.test_relation import PAIRS, TEXTS, is_right
 
 JANUARY, JUNE = date(2026, 1, 10), date(2026, 6, 10)
@@ -123,10 +124,15 @@ def test_links_are_the_same_when_the_facts_change_places(one, other, first, seco
         assert links_between(a, b, None, policy) == links_between(b, a, None, policy)
 
 
-@given(st.sampled_from(TEXTS), st.sampled_from(TEXTS))
-def test_facts_that_may_agree_share_a_key(one, other):
-    if may_agree(one, other):
-        assert {*keys_of(fact(one))} & {*keys_of(fact(other))}
+def test_fields_of_two_things_are_not_compared():
+    texts = ("roles: author, editor, reader, printer", "roles: author, editor, reader")
+    leaning = [
+        fact(text, number, uid=uid_of(text, None, (name,)), heading_path=(name,))
+        for number, (text, name) in enumerate(zip(texts, ("alpha", "beta"), strict=True), 1)
+    ]
+    assert kinds(*leaning) == set()
+    same = [fact(text, number) for number, text in enumerate(texts, 1)]
+    assert kinds(*same) == {("extends", 1, 2)}
 
 
 def test_facts_that_relate_one_thing_alike_share_a_key():
@@ -187,3 +193,54 @@ def _found(store, number):
     names = {"similar": "duplicate", "contradicts": "contradicts", "extends": "extends"}
     verdicts = [names[row[0]] for row in links if row[0] in names]
     return verdicts[0] if verdicts else "independent"
+
+
+PARTS = ("engine", "harbour", "lantern", "orchard", "saddle", "velvet", "window", "zebra")
+ENDS = ("amber", "copper", "granite", "marble", "quartz", "silver", "timber", "velours")
+
+
+def _prose(number):
+    """A sentence in the words that all others have."""
+    a, b, c, d, e = (number // 8**place % 8 for place in range(5))
+    return f"The {PARTS[a]} of the {PARTS[b]} in {ENDS[c]} was seen by {PARTS[d]} workers near {ENDS[e]}"
+
+
+class Filled:
+    """A store of so many facts of uniform prose, all compared."""
+
+    def __init__(self, base, size):
+        folder = Path(tempfile.mkdtemp(dir=base))
+        vault = folder / "vault"
+        vault.mkdir()
+        step = 8**5 // size
+        for first in range(0, size, 100):
+            lines = [f"{_prose(number * step)}." for number in range(first, first + 100)]
+            (vault / f"{first}.md").write_text("\n\n".join(lines) + "\n")
+        self.store = Store(folder / "memory.db", vault)
+        self.store.look(None)
+        self.stage = AgreeingStage(
+            database=self.store.database, writes=HereWrites(self.store.database), policy="supersede"
+        )
+        while self.stage.step():
+            pass
+
+    def compare_a_hundred(self):
+        execute(
+            self.store.database.writer,
+            "UPDATE fact SET compared = 0 WHERE id IN (SELECT id FROM fact ORDER BY uid LIMIT 100)",
+        )
+        while self.stage.step():
+            pass
+
+
+@pytest.mark.slow
+def test_new_fact_costs_no_more_where_many_are_known():
+    """Eight times as many facts of the same few words: what a fact is compared with stays bounded."""
+    with tempfile.TemporaryDirectory(dir=QUICK_DISK) as base:
+        little, much = Filled(base, 250), Filled(base, 2000)
+        try:
+            little.compare_a_hundred()
+            assert_costs_at_most(4, much.compare_a_hundred, than=little.compare_a_hundred)
+        finally:
+            little.store.close()
+            much.store.close()
