@@ -19,7 +19,7 @@ from functools import partial
 from recalld.errors import NotFound
 from recalld.records import FactId, PassageId, Reason, Recalled, RecallFilter, StatementId
 from recalld.store.conflicts import duplicates
-from recalld.store.connection import Connection, Readers
+from recalld.store.connection import Connection, Readers, let_go
 from recalld.store.vectors import VectorSearch
 from retrieval.evidence import Calibration, permits
 from retrieval.explaining import explanation
@@ -178,10 +178,12 @@ class Recall:
         query, limits = searched.query, searched.limits
         found = taking_part(searched.found, options)
         threshold = options.min_relevance if min_relevance is None else min_relevance
-        turn = self._reranking.turn(
-            query.text, lambda some: _permitted(some, threshold, min_relevance)
-        )
         with self._database.reader() as connection:
+            turn = self._reranking.turn(
+                query.text,
+                lambda some: _permitted(some, threshold, min_relevance),
+                partial(let_go, connection),
+            )
             ranked, looked, evidence = rank(
                 connection,
                 query,

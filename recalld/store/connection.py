@@ -192,6 +192,16 @@ def _require_schema(connection: Connection, number: int) -> None:
         )
 
 
+@contextmanager
+def let_go(connection: Connection) -> Iterator[None]:
+    """Ends a reader's snapshot for the block and begins another after it, so that the log does not grow meanwhile."""
+    execute(connection, "ROLLBACK")
+    try:
+        yield
+    finally:
+        execute(connection, "BEGIN")
+
+
 class Readers:
     """Connections to the file that threads borrow to read, each use in one snapshot."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -21,6 +22,10 @@ from retrieval.ranked import Ranked
 
 # Somebody waits for each call, so one that was mended is not left out for minutes.
 _LONGEST_PAUSE_S = 60.0
+# Those of a ranking that are good enough to be hits, in its order.
+Permitted = Callable[[list[Ranked]], list[Ranked]]
+# What is held round a call, and only then.
+Waiting = Callable[[], AbstractContextManager[None]]
 _OFF = ModelHealth(state="off", hint=None, name="", digest=None)
 
 
@@ -125,12 +130,26 @@ class Reranking:
         if in_use is not None:
             in_use.reranker.close()
 
-    def turn(self, query: str, permitted: Callable[[list[Ranked]], list[Ranked]]) -> Turn:
-        """For one ranking; `permitted` gives those of it that are good enough to be hits."""
-        return Turn(self, query, permitted)
+    def turn(
+        self,
+        query: str,
+        permitted: Permitted,
+        while_waiting: Waiting = nullcontext,
+    ) -> Turn:
+        """For one ranking.
+
+        Args:
+            permitted: Those of a ranking that are good enough to be hits.
+            while_waiting: What is held round the call of the reranker, and only then.
+        """
+        return Turn(self, query, permitted, while_waiting)
 
     def reorder(
-        self, query: str, ranked: list[Ranked], permitted: Callable[[list[Ranked]], list[Ranked]]
+        self,
+        query: str,
+        ranked: list[Ranked],
+        permitted: Permitted,
+        while_waiting: Waiting = nullcontext,
     ) -> tuple[list[Ranked], Reranked | None]:
         """The same passages with the best of those permitted in the reranker's order, and what it did.
 
@@ -143,7 +162,7 @@ class Reranking:
         shown = permitted(ranked)[: in_use.depth]
         if len(shown) < 2:
             return ranked, Reranked(name=in_use.reranker.name)
-        order, problem = self._ask(in_use, query, [_text(one) for one in shown])
+        order, problem = self._ask(in_use, query, [_text(one) for one in shown], while_waiting)
         after = {place: rank for rank, place in enumerate(order or (), 1)}
         told = Reranked(
             name=in_use.reranker.name,
@@ -160,7 +179,11 @@ class Reranking:
         return [next(turns) if one.passage.passage_id in theirs else one for one in ranked], told
 
     def _ask(
-        self, in_use: _InUse, query: str, texts: Sequence[str]
+        self,
+        in_use: _InUse,
+        query: str,
+        texts: Sequence[str],
+        while_waiting: Waiting,
     ) -> tuple[tuple[int, ...] | None, str | None]:
         """Its order and None, or None and why there is none."""
         with self._lock:
@@ -168,7 +191,8 @@ class Reranking:
         if not may:
             return None, "it failed shortly before, and is asked again after a pause"
         try:
-            order = in_use.reranker.order(query, texts)
+            with while_waiting():
+                order = in_use.reranker.order(query, texts)
         except ModelError as error:
             # A text that is too long says nothing of the next one; all else would keep the next one waiting.
             self._heard(in_use, well=isinstance(error, PromptCut))
@@ -190,17 +214,21 @@ class Turn:
         self,
         reranking: Reranking,
         query: str,
-        permitted: Callable[[list[Ranked]], list[Ranked]],
+        permitted: Permitted,
+        while_waiting: Waiting,
     ) -> None:
         self._reranking = reranking
         self._query = query
         self._permitted = permitted
+        self._while_waiting = while_waiting
         # None: there is no reranker, or its turn has not come.
         self.reranked: Reranked | None = None
 
     def reorder(self, ranked: list[Ranked]) -> list[Ranked]:
         """The same passages, perhaps in another order."""
-        order, self.reranked = self._reranking.reorder(self._query, ranked, self._permitted)
+        order, self.reranked = self._reranking.reorder(
+            self._query, ranked, self._permitted, self._while_waiting
+        )
         return order
 
     @property

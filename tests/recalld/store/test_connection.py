@@ -16,6 +16,7 @@ from recalld.store.connection import (
     Database,
     ReadOnlyDatabase,
     execute,
+    let_go,
     load_vectors,
     migrate,
     migrations,
@@ -309,6 +310,24 @@ def test_a_reader_sees_one_snapshot_and_cannot_write(tmp_path):
             execute(connection, "DELETE FROM meta")
     with database.reader() as connection:
         assert execute(connection, "SELECT value FROM meta WHERE key = 'later'") == [("1",)]
+    database.close()
+
+
+def test_a_reader_that_waits_lets_go_of_its_snapshot(tmp_path):
+    database = Database(tmp_path / "memory.db")
+    later = "SELECT value FROM meta WHERE key = 'later'"
+    with database.reader() as connection:
+        assert execute(connection, later) == []
+        with let_go(connection):
+            execute(database.writer, "INSERT INTO meta VALUES ('later', '1')")
+            # Nobody reads an old state: the log can be folded into the file.
+            assert execute(database.writer, "PRAGMA wal_checkpoint(TRUNCATE)")[0][0] == 0
+        assert execute(connection, later) == [("1",)]
+        execute(database.writer, "DELETE FROM meta WHERE key = 'later'")
+        assert execute(connection, later) == [("1",)]
+        with pytest.raises(KeyError), let_go(connection):
+            raise KeyError
+        assert execute(connection, later) == []
     database.close()
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from recalld.errors import ModelError, PermanentModelError, PromptCut, TransientModelError
 from recalld.models.chat import ModelHealth
 from recalld.records import RecallFilter
+from recalld.store.connection import execute
 from retrieval.reranking.service import NoReranker, Reranking
 from tests.fakes import WordEmbedder
 from tests.retrieval.asking import Memory
@@ -175,6 +176,23 @@ def test_one_hit_needs_no_order(memory):
     recalled, reranker = asked(memory, backwards, limits=RecallFilter(paths=("n1.md",)))
     assert texts(recalled) == ["Pump bravo leaks oil."]
     assert reranker.shown == []
+
+
+def test_note_that_vanishes_while_it_thinks_keeps_nobody_from_an_answer(memory):
+    memory.take(gone="Pump foxtrot leaks oil.\n")
+    before = memory.ask(QUERY, limit=50, max_chars=10**6)
+
+    def deleting(shown: Sequence[str]) -> Sequence[int]:
+        (memory.vault.path / "gone.md").unlink()
+        memory.vault.look()
+        # No reader is left in the old state meanwhile.
+        assert execute(memory.vault.database.writer, "PRAGMA wal_checkpoint(TRUNCATE)")[0][0] == 0
+        return backwards(shown)
+
+    recalled, reranker = asked(memory, deleting)
+    assert sorted(texts(recalled)) == sorted(texts(before))
+    reranker.does = backwards
+    assert "Pump foxtrot leaks oil." not in memory.texts(QUERY)
 
 
 # ---------------------------------------------------------------- failures
