@@ -17,6 +17,7 @@ from daemon.embedding import EmbedLoop
 from daemon.ingesting import IngestLoop
 from daemon.jobs import scheduled_jobs
 from daemon.loop import StageReport
+from daemon.measuring import MeasureLoop, MeasuringStage
 from daemon.methods import Methods
 from daemon.models import extract_loop, load_embedder, load_reranker, reopen_embedder
 from daemon.recalling import meaning_of, open_recall, recall_defaults
@@ -142,6 +143,7 @@ class App:
             agree=agree,
             watches=watches,
             embedding=vector_spaces,
+            evidence=lambda: recall.meaning.calibration,
             reranker=reranking.health,
             generation=self._waking.generation,
             stages=stages,
@@ -172,7 +174,19 @@ class App:
             status=status,
             defaults=recall_defaults(settings.recall),
         )
-        self._waking.know(embed=embed, extract=extract, agree=agree)
+        measure = None
+        if embed is not None:
+            measure = MeasureLoop(
+                MeasuringStage(
+                    database=database,
+                    writes=writer,
+                    recall=recall,
+                    embedder=lambda: vector_spaces.embedder,
+                ),
+                give_way=lambda: _is_busy(ingest, embed),
+            )
+            stages["evidence"] = measure.report
+        self._waking.know(embed=embed, extract=extract, agree=agree, measure=measure)
         self._serve()
         # Closed before requests in flight are waited for: an answer whose model hangs becomes a list.
         self._stack.callback(chat.close)
@@ -181,7 +195,10 @@ class App:
         if embed is not None:
             self._stack.callback(embed.stop, settings.daemon.stop_timeout_s * _STOP_SHARE)
             embed.start()
-        # Called before the thread above is waited for: a call that hangs is cut.
+        if measure is not None:
+            self._stack.callback(measure.stop)
+            measure.start()
+        # Called before the threads above are waited for: a call that hangs is cut.
         self._stack.callback(vector_spaces.close)
         if extract is not None:
             self._stack.callback(extract.stop)

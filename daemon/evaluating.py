@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from daemon.models import load_embedder
-from daemon.recalling import calibration_of, open_recall, recall_options
+from daemon.recalling import open_recall, recall_options
 from daemon.status import EmbeddingModel
 from recalld.errors import SettingsError
 from recalld.models.embedder import Embedder
@@ -23,7 +23,7 @@ from recalld.store.spaces import spaces
 from recalld.store.standing import content_mark, note_paths, statements_without_vector
 from retrieval.evaluation.asking import Asked, ask, judged
 from retrieval.evaluation.comparing import compare
-from retrieval.evaluation.knobs import Knob, KnobError, Variant, each_turned, points
+from retrieval.evaluation.knobs import Knob, KnobError, Variant, each_turned, place_of, points
 from retrieval.evaluation.matching import same_note
 from retrieval.evaluation.metrics import Judged, figures, figures_by_category
 from retrieval.evaluation.questions import Question
@@ -141,7 +141,7 @@ def opened(settings: Settings, load: Load = load_embedder) -> Iterator[Memory]:
             database=database,
             recall=recall,
             variant=Variant(
-                options=recall_options(settings.recall), calibration=calibration_of(embedder)
+                options=recall_options(settings.recall), calibration=recall.meaning.calibration
             ),
             model=embedder.space.name if embedder is not None else None,
             warnings=tuple(told),
@@ -182,7 +182,7 @@ def evaluate(
             result["sweeps"] = [
                 sweep_json(
                     knob,
-                    round(knob.get(variant), 6),
+                    place_of(variant, knob),
                     (
                         (value, figures(judged(memory.recall, asked, knob.put(variant, value))))
                         for value in values

@@ -27,6 +27,7 @@ from recalld.store.embedding import count_to_embed
 from recalld.store.links import ambiguous_links
 from recalld.store.reading import count_undecided, counts, notes_by_root, problems
 from recalld.store.spaces import count_coming
+from retrieval.evidence import Calibration
 
 # A model that takes longer for one batch hangs, or may as well.
 _SLOW_S = 30.0
@@ -107,11 +108,12 @@ class StatusReport:
         agree: AgreeLoop,
         watches: Watches,
         embedding: Embedding,
+        evidence: Callable[[], Calibration],
         reranker: Callable[[], ModelHealth],
         generation: Callable[[], int],
         stages: Mapping[str, StageReport],
     ) -> None:
-        """`generation` counts writes."""
+        """`evidence` gives what answers are judged by now; `generation` counts writes."""
         self._database = database
         self._ingest = ingest
         self._embed = embed
@@ -119,6 +121,7 @@ class StatusReport:
         self._agree = agree
         self._watches = watches
         self._embedding = embedding
+        self._evidence = evidence
         self._reranker = reranker
         self._generation = generation
         self._stages = stages
@@ -194,6 +197,7 @@ class StatusReport:
                 "llm": self._llm(),
                 "reranker": _told(self._reranker()),
             },
+            "evidence": _evidence(self._evidence()),
             "extraction": {
                 "pending": self._waiting_blocks(numbers),
                 "parked": numbers["parked"],
@@ -301,6 +305,19 @@ class StatusReport:
         if problem is not None:
             return problem.state or "down", problem.hint or problem.message
         return self._embedding.model.state, self._embedding.model.hint
+
+
+def _evidence(calibration: Calibration) -> dict[str, object]:
+    """The threshold by language, and when and over how many statements it was measured.
+
+    `other` is the one of every language that is not named: of all, as long as it is the one shipped with the model.
+    """
+    known = calibration.thresholds
+    return {
+        "threshold": {"other": calibration.tau} if known is None else known.told(),
+        "measured": None if known is None else known.measured.day,
+        "statements": None if known is None else known.measured.statements,
+    }
 
 
 def _told(health: ModelHealth) -> dict[str, object]:

@@ -23,10 +23,19 @@ class Waking:
         self._embed: Sleeper | None = None
         self._extract: Sleeper | None = None
         self._agree: Sleeper | None = None
+        self._measure: Sleeper | None = None
 
-    def know(self, *, embed: Sleeper | None, extract: Sleeper | None, agree: Sleeper) -> None:
+    def know(
+        self,
+        *,
+        embed: Sleeper | None,
+        extract: Sleeper | None,
+        agree: Sleeper,
+        measure: Sleeper | None = None,
+    ) -> None:
         """Tells who is there to be woken."""
         self._embed, self._extract, self._agree = embed, extract, agree
+        self._measure = measure
 
     def generation(self) -> int:
         """How often something was written."""
@@ -41,22 +50,22 @@ class Waking:
     def notes(self) -> None:
         """Notes were written: their statements want vectors, their blocks a model, their facts to be compared."""
         self.count()
-        self._wake(self._embed, self._extract, self._agree)
+        self._wake(self._embed, self._extract, self._agree, self._measure)
 
     def deep_facts(self) -> None:
         """A model's facts were written: their wordings want vectors, and they are to be compared."""
         self.count()
-        self._wake(self._embed, self._agree)
+        self._wake(self._embed, self._agree, self._measure)
 
     def marks(self) -> None:
-        """A fact is an error after all, or a user spoke of one: it is compared again."""
+        """Vectors or categories were written, or a user spoke of a fact: it is compared again."""
         self.count()
-        self._wake(self._agree)
+        self._wake(self._agree, self._measure)
 
     def vectors(self) -> None:
         """There are statements that want vectors."""
         self.count()
-        self._wake(self._embed)
+        self._wake(self._embed, self._measure)
 
     def _wake(self, *sleepers: Sleeper | None) -> None:
         for one in sleepers:

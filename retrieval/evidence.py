@@ -7,12 +7,14 @@ It never orders hits, and knows nothing of ranks: a best hit among nothing is st
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log, tanh
 
 from recalld.models.embedder import Shift
 from recalld.records import PassageId
 from retrieval.records import StatementEvidence
+from retrieval.text.tongues import Tongue
+from retrieval.thresholds import Thresholds
 
 # What full coverage adds to a cosine.
 COVERAGE_SHARE = 0.5
@@ -38,6 +40,14 @@ class Calibration:
     keyword_slope: float
     # From where its cosines are looked at.
     shift: Shift | None = None
+    # What was measured of this memory, by language; it stands instead of `tau`.
+    thresholds: Thresholds | None = None
+
+    def of(self, language: Tongue | None) -> Calibration:
+        """As it is for a question in this language."""
+        if self.thresholds is None:
+            return self
+        return replace(self, tau=self.thresholds.of(language), thresholds=None)
 
 
 def strength(statement: StatementEvidence) -> float:

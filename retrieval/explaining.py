@@ -13,6 +13,8 @@ from retrieval.query import Query
 from retrieval.ranked import Ranked, fact_anchor, passage_anchor
 from retrieval.records import StatementEvidence
 from retrieval.reranking.service import Reranked
+from retrieval.text.tongues import Tongue
+from retrieval.thresholds import Thresholds
 
 _DIGITS = 4
 
@@ -26,6 +28,7 @@ def explanation(
     kept: Sequence[Kept],
     calibration: Calibration,
     threshold: float | None,
+    because: Mapping[str, object],
     reranked: Reranked | None = None,
 ) -> dict[str, object]:
     """The whole story of one recall as plain values; `rerank` is told only where there is a reranker."""
@@ -89,6 +92,7 @@ def explanation(
             "strongest": _rounded(strongest),
             "threshold": DEFAULT_MIN_RELEVANCE if threshold is None else threshold,
             "tau": calibration.tau,
+            "tau_by": dict(because),
         },
         "found": {
             "keyword": len(found.keyword_order),
@@ -99,6 +103,23 @@ def explanation(
         },
         **_rerank(reranked),
         "candidates": candidates,
+    }
+
+
+def because(thresholds: Thresholds | None, language: Tongue | None) -> dict[str, object]:
+    """Why the threshold is what it is: shipped with the model, or measured in this memory for a language.
+
+    A language that no question was asked in, or none that can be told, is `other`; Latin letters without a word that
+    tells their language are `latin`.
+    """
+    if thresholds is None:
+        return {"source": "shipped", "language": None, "measured": None, "statements": None}
+    is_known = language == "latin" or language in thresholds.by_language
+    return {
+        "source": "measured",
+        "language": language if is_known else "other",
+        "measured": thresholds.measured.day,
+        "statements": thresholds.measured.statements,
     }
 
 

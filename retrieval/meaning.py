@@ -16,3 +16,5 @@ class Meaning:
     vectors: VectorSearch
     queries: QueryVectors
     calibration: Calibration
+    # The identity of the space; None without a model.
+    space: str | None = None

@@ -21,17 +21,19 @@ from recalld.records import FactId, PassageId, Reason, Recalled, RecallFilter, S
 from recalld.store.conflicts import duplicates
 from recalld.store.connection import Connection, Readers, let_go
 from recalld.store.vectors import VectorSearch
-from retrieval.evidence import Calibration, permits
-from retrieval.explaining import explanation
+from retrieval.evidence import Calibration, permits, strength
+from retrieval.explaining import because, explanation
 from retrieval.legs import Found, only, search
 from retrieval.meaning import Meaning
 from retrieval.nearness import nearness_to
 from retrieval.presenting import hits, within
 from retrieval.query import Query, understand
-from retrieval.query_vectors import QueryVectors
+from retrieval.query_vectors import QueryVector, QueryVectors
 from retrieval.ranked import Ranked
 from retrieval.ranking import Looked, RecallOptions, Ways, rank, taking_part
 from retrieval.reranking.service import Reranking
+from retrieval.text.tongues import tongue_of
+from retrieval.thresholds import Thresholds
 
 # Passages whose statements and facts are looked at; hits come from among them. Priors move a passage
 # by less than what parts the best from those further down.
@@ -74,14 +76,17 @@ class Recall:
         options: RecallOptions,
         today: Callable[[], date],
         degraded: Callable[[], tuple[str, ...]],
+        space: str | None = None,
         reranking: Reranking | None = None,
     ) -> None:
-        """`degraded` names what does not take part at the moment, such as `catching_up`.
+        """`degraded` names what does not take part at the moment, such as `catching_up`; `space` as Meaning.
 
         `reranking` is somebody else's to close; without one, scores alone order.
         """
         self._database = database
-        self._meaning = Meaning(vectors=vectors, queries=queries, calibration=calibration)
+        self._meaning = Meaning(
+            vectors=vectors, queries=queries, calibration=calibration, space=space
+        )
         self._options = options
         self._today = today
         self._degraded = degraded
@@ -101,8 +106,26 @@ class Recall:
 
     def go_by(self, meaning: Meaning) -> None:
         """Goes by another space of vectors from the next search on; one under way ends with its own."""
-        before, self._meaning = self._meaning, meaning
+        with self._lock:
+            before, self._meaning = self._meaning, meaning
         before.queries.close()
+
+    @property
+    def meaning(self) -> Meaning:
+        """What it goes by at present."""
+        return self._meaning
+
+    def judge_by(self, thresholds: Thresholds | None, *, space: str) -> bool:
+        """Judges evidence by what was measured from the next search on; None = by what is shipped with the model.
+
+        False, and nothing is changed, where it goes by another space than the one with this identity.
+        """
+        with self._lock:
+            if self._meaning.space != space:
+                return False
+            calibration = replace(self._meaning.calibration, thresholds=thresholds)
+            self._meaning = replace(self._meaning, calibration=calibration)
+        return True
 
     def recall(
         self,
@@ -129,18 +152,25 @@ class Recall:
             explain=explain,
         )
 
-    def search(self, text: str, *, limits: RecallFilter, today: date | None = None) -> Searched:
+    def search(
+        self,
+        text: str,
+        *,
+        limits: RecallFilter,
+        today: date | None = None,
+        known: tuple[Meaning, QueryVector] | None = None,
+    ) -> Searched:
         """What the channels bring up for a query; `rank` makes an answer of it.
 
         Args:
             today: The day on which it counts as asked, instead of the present one.
+            known: Its vector, with what it is a vector of: no model is asked.
         """
         started = time.perf_counter()
         # What held then is asked as of then.
         day = today or limits.as_of or self._today()
         query = understand(text, day)
-        meaning = self._meaning
-        vector = meaning.queries.vector(text)
+        meaning, vector = known or self._asked(text)
         found = search(
             database=self._database,
             vectors=meaning.vectors,
@@ -161,6 +191,26 @@ class Recall:
             started=started,
         )
 
+    def _asked(self, text: str) -> tuple[Meaning, QueryVector | None]:
+        meaning = self._meaning
+        return meaning, meaning.queries.vector(text)
+
+    def strongest(self, searched: Searched) -> float | None:
+        """The greatest strength of evidence among what a search found; None where none of it has a vector."""
+        options = self._options
+        with self._database.reader() as connection:
+            _, _, evidence = rank(
+                connection,
+                searched.query,
+                taking_part(searched.found, options),
+                searched.limits,
+                Ways(options=options, calibration=searched.calibration, today=searched.today),
+                LEAST_POOL,
+                searched.near,
+            )
+        some = [strength(one) for one in evidence.values() if one.cosine is not None]
+        return max(some, default=None)
+
     def rank(
         self,
         searched: Searched,
@@ -174,8 +224,10 @@ class Recall:
     ) -> tuple[Recalled, tuple[FactId, ...]]:
         """The answer from a search; with other options or another threshold than its own where these are given."""
         options = options or self._options
-        calibration = calibration or searched.calibration
         query, limits = searched.query, searched.limits
+        every = calibration or searched.calibration
+        language = tongue_of(query.text) if every.thresholds else None
+        calibration = every.of(language)
         found = taking_part(searched.found, options)
         threshold = options.min_relevance if min_relevance is None else min_relevance
         with self._database.reader() as connection:
@@ -224,6 +276,7 @@ class Recall:
             kept=kept,
             calibration=calibration,
             threshold=threshold,
+            because=because(every.thresholds, language),
             reranked=turn.reranked,
         )
         self._remember(recalled.recall_id, explained)

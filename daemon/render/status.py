@@ -27,6 +27,7 @@ def status_lines(status: Mapping[str, object]) -> Iterator[Line]:
     yield from _count_lines(mapping(status.get("counts")))
     yield (Span("queue      "), Span(queue_text(status)))
     yield from _model_lines(mapping(status.get("models")))
+    yield from _evidence_lines(mapping(status.get("evidence")))
     yield from _extraction_lines(mapping(status.get("extraction")))
     database = mapping(status.get("database"))
     size = bytes_text(database.get("bytes"))
@@ -158,6 +159,25 @@ def _model_lines(models: Mapping[str, object]) -> Iterator[Line]:
         )
         if model.get("hint"):
             yield (Span(f"{' ' * 13}{printable(model['hint'])}", "dim"),)
+
+
+def _evidence_lines(evidence: Mapping[str, object]) -> Iterator[Line]:
+    """From where on an answer is given, and whether that was measured in this memory."""
+    values = [
+        value
+        for value in mapping(evidence.get("threshold")).values()
+        if isinstance(value, int | float)
+    ]
+    if not values:
+        return
+    low, high = f"{min(values):.2f}", f"{max(values):.2f}"
+    shown = low if low == high else f"{low} to {high} by language"
+    if evidence.get("measured"):
+        day, count = printable(evidence["measured"]), printable(evidence.get("statements"))
+        why = f"measured on {day} over {count} statements"
+    else:
+        why = "as shipped with the model"
+    yield (Span(f"evidence   threshold {shown} · "), Span(why, "dim"))
 
 
 def _extraction_lines(extraction: Mapping[str, object]) -> Iterator[Line]:

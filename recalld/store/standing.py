@@ -2,7 +2,40 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from recalld.store.connection import Connection, execute
+from recalld.store.spaces import SpaceId, spaces
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VectorsInUse:
+    """The vectors that recall compares."""
+
+    space: SpaceId
+    identity: str
+    # How many statements have one.
+    statements: int
+    # Whether each statement had its turn, and none waits for one.
+    whole: bool
+
+
+def vectors_in_use(connection: Connection) -> VectorsInUse | None:
+    """How the space in use stands; None when there is none."""
+    space = spaces(connection).in_use
+    if space is None:
+        return None
+    sql = "SELECT count(*) FROM vector WHERE space = ?"
+    # As the partial index says it.
+    waiting = (
+        "SELECT 1 FROM statement WHERE embed_state <> 'done' AND embed_state = 'pending' LIMIT 1"
+    )
+    return VectorsInUse(
+        space=space.space_id,
+        identity=space.identity,
+        statements=int(execute(connection, sql, (space.space_id,))[0][0]),
+        whole=space.whole and not execute(connection, waiting),
+    )
 
 
 def note_paths(connection: Connection) -> tuple[str, ...]:

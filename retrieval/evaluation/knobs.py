@@ -92,16 +92,18 @@ def _option_switch(name: str) -> Knob:
 def _calibrated(name: str, low: float, high: float, step: float) -> Knob:
     def put(variant: Variant, value: float) -> Variant:
         changed: dict[str, Any] = {name: value}
+        if name == "tau":
+            # One for all languages.
+            changed["thresholds"] = None
         return replace(variant, calibration=replace(variant.calibration, **changed))
 
-    return Knob(
-        name=name,
-        low=low,
-        high=high,
-        step=step,
-        get=lambda variant: float(getattr(variant.calibration, name)),
-        put=put,
-    )
+    def get(variant: Variant) -> float:
+        measured = variant.calibration.thresholds
+        if name == "tau" and measured is not None:
+            return measured.other
+        return float(getattr(variant.calibration, name))
+
+    return Knob(name=name, low=low, high=high, step=step, get=get, put=put)
 
 
 def _min_relevance(variant: Variant) -> float:
@@ -170,6 +172,13 @@ KNOBS: Mapping[str, Knob] = {
 # A sweep of tau goes this far to either side of where it is; further off everything or nothing is let through.
 _TAU_REACH = 0.2
 _POINTS_BESIDES = 12
+
+
+def place_of(variant: Variant, knob: Knob) -> float | None:
+    """Where a knob is; None for the threshold where each language has its own."""
+    if knob.name == "tau" and variant.calibration.thresholds is not None:
+        return None
+    return round(knob.get(variant), 6)
 
 
 def turned(variant: Variant, setting: str) -> Variant:

@@ -110,7 +110,7 @@ def _hit(hit: Hit) -> dict[str, object]:
 
 
 def sweep_json(
-    knob: Knob, now: float, points: Iterable[tuple[float, Figures]]
+    knob: Knob, now: float | None, points: Iterable[tuple[float, Figures]]
 ) -> dict[str, object]:
     """The curve of one setting."""
     return {
@@ -158,11 +158,14 @@ def comparison_json(
 
 def configuration_json(variant: Variant) -> dict[str, object]:
     """Every setting of ranking by the name that `--set` takes."""
-    return {
+    settings: dict[str, object] = {
         name: bool(knob.get(variant)) if knob.is_switch else _rounded(knob.get(variant))
         for name, knob in KNOBS.items()
         if not name.startswith("half_life_days.") or _decays(variant, name)
     }
+    measured = variant.calibration.thresholds
+    # Of these `tau` is the one for other languages.
+    return settings if measured is None else {**settings, "thresholds": measured.told()}
 
 
 def _decays(variant: Variant, name: str) -> bool:

@@ -409,7 +409,7 @@ def test_status_has_every_key(daemon: RunningDaemon) -> None:
     status = daemon.settle()
     assert status.keys() >= {
         "version", "pid", "uptime_s", "ready", "state", "oldest_pending_s", "roots", "counts", "queue", "models",
-        "database", "stages",
+        "database", "evidence", "stages",
     }  # fmt: skip
     assert (status["ready"], status["state"], status["oldest_pending_s"]) == (True, "idle", None)
     (root,) = status["roots"]

@@ -270,3 +270,20 @@ def test_memory_that_is_not_there_is_told(place, call, tmp_path):
     done = call(str(place / "questions.toml"), "--data", str(tmp_path / "none"))
     assert done.exit_code == 1
     assert "there is no memory" in done.output
+
+
+def test_thresholds_that_the_daemon_measured_are_used(tmp_path):
+    (tmp_path / "questions.toml").write_text(QUESTIONS, "utf-8")
+    with RunningDaemon(tmp_path, embedder=embedder()) as daemon:
+        for path, text in NOTES.items():
+            daemon.write(path, text)
+        lines = (f"- Parcel number{n} weighs gram{n}.\n" for n in range(60))
+        daemon.write("parcels.md", "".join(lines))
+        daemon.settle()
+        told = daemon.wait_for(lambda status: status["evidence"]["measured"])["evidence"]
+    assert run(tmp_path)["settings"]["thresholds"] == told["threshold"]
+    assert "thresholds" not in run(tmp_path, settings=("tau=0.4",))["settings"]
+    (sweep,) = run(tmp_path, sweeps=("tau",))["sweeps"]
+    assert sweep["now"] is None
+    rejected = [point["false_rejections"]["part"] for point in sweep["points"]]
+    assert rejected == sorted(rejected)

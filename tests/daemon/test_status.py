@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +16,8 @@ from ingest.keeper import RootReport
 from recalld.errors import ModelError, TransientModelError
 from recalld.models.chat import ModelHealth
 from recalld.store.connection import Database
+from retrieval.evidence import Calibration
+from retrieval.thresholds import Measured, thresholds
 from tests.fakes import WordEmbedder
 from tests.running import RunningDaemon
 
@@ -99,6 +101,7 @@ class Parts:
         self.agree = Agree()
         self.reranker = ModelHealth(state="off", hint=None, name="", digest=None)
         self.stages = {"scan": StageReport()}
+        self.calibration = Calibration(tau=0.38, slope=6, keyword_tau=0.5, keyword_slope=6)
         self.generation = 0
         self._database = database
         self.report = self.over(embed=self.embed)
@@ -113,6 +116,7 @@ class Parts:
             agree=self.agree,
             watches=self.watches,
             embedding=Spaces(model or fine),
+            evidence=lambda: self.calibration,
             reranker=lambda: self.reranker,
             generation=lambda: self.generation,
             stages=self.stages,
@@ -336,3 +340,20 @@ def test_reranker_is_told_in_the_same_words(parts):
     parts.reranker = ModelHealth(state="slow", hint="take a smaller one", name="bge", digest=None)
     told = {"name": "bge", "state": "slow", "hint": "take a smaller one"}
     assert parts.report.result()["models"]["reranker"] == told
+
+
+def test_shipped_threshold_is_told_until_one_is_measured(parts):
+    assert parts.report.result()["evidence"] == {
+        "threshold": {"other": 0.38},
+        "measured": None,
+        "statements": None,
+    }
+    measured = Measured(
+        space=1, identity="m", questions="q", statements=70, day="2026-03-04", medians={"en": 0.3}
+    )
+    parts.calibration = replace(parts.calibration, thresholds=thresholds(measured, 0.38))
+    assert parts.report.result()["evidence"] == {
+        "threshold": {"en": 0.48, "other": 0.48},
+        "measured": "2026-03-04",
+        "statements": 70,
+    }

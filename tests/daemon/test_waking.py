@@ -18,10 +18,10 @@ class Sleeper:
 @pytest.mark.parametrize(
     ("written", "woken"),
     [
-        ("notes", ["embed", "extract", "agree"]),
-        ("deep_facts", ["embed", "agree"]),
-        ("marks", ["agree"]),
-        ("vectors", ["embed"]),
+        ("notes", ["embed", "extract", "agree", "measure"]),
+        ("deep_facts", ["embed", "agree", "measure"]),
+        ("marks", ["agree", "measure"]),
+        ("vectors", ["embed", "measure"]),
         ("count", []),
     ],
 )
@@ -30,8 +30,8 @@ def test_each_kind_of_write_wakes_whom_it_concerns(written, woken):
     waking = Waking()
     getattr(waking, written)()
     assert told == [], "nobody is known yet"
-    embed, extract, agree = (Sleeper(name, told) for name in ("embed", "extract", "agree"))
-    waking.know(embed=embed, extract=extract, agree=agree)
+    names = ("embed", "extract", "agree", "measure")
+    waking.know(**{name: Sleeper(name, told) for name in names})
     getattr(waking, written)()
     assert told == woken
     assert waking.generation() == 2

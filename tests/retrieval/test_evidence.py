@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +19,7 @@ from retrieval.evidence import (
     strength,
 )
 from retrieval.records import StatementEvidence
+from retrieval.thresholds import Measured, thresholds
 
 CALIBRATION = Calibration(tau=0.4, slope=10.0, keyword_tau=0.7, keyword_slope=8.0)
 
@@ -184,3 +187,13 @@ def test_threshold_is_a_half_unless_another_is_asked_for():
     assert not permits(0.499)
     assert not permits(0.5, 0.9)
     assert permits(0.3, 0.3)
+
+
+def test_threshold_is_that_of_the_questions_language_where_it_was_measured():
+    found = Measured(
+        space=1, identity="m", questions="q", statements=70, day="2026-03-04", medians={"en": 0.3}
+    )
+    measured = replace(CALIBRATION, thresholds=thresholds(found, CALIBRATION.tau))
+    assert measured.of("en").tau == 0.48
+    assert measured.of("en") == replace(CALIBRATION, tau=0.48)
+    assert CALIBRATION.of("en") == CALIBRATION

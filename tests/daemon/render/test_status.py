@@ -112,3 +112,24 @@ def test_spans_are_said_in_two_units(seconds, said):
 )
 def test_sizes_are_said_in_thousands(count, said):
     assert bytes_text(count) == said
+
+
+def test_status_says_from_where_on_an_answer_is_given_and_why():
+    told = {"threshold": {"other": 0.38}, "measured": None, "statements": None}
+    shown = text(status_lines({**STATUS, "evidence": told}))
+    assert "evidence   threshold 0.38 · as shipped with the model" in shown
+    told = {
+        "threshold": {"en": 0.5, "zh": 0.361, "other": 0.4},
+        "measured": "2026-03-04",
+        "statements": 1234,
+    }
+    shown = text(status_lines({**STATUS, "evidence": told}))
+    assert (
+        "evidence   threshold 0.36 to 0.50 by language · measured on 2026-03-04 over 1234 statements"
+        in shown
+    )
+
+
+@pytest.mark.parametrize("value", [None, 7, {}, {"threshold": 0.4}, {"threshold": {"en": "high"}}])
+def test_evidence_of_another_version_is_left_out(value):
+    assert "evidence" not in text(status_lines({**STATUS, "evidence": value}))

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from recalld.store.standing import content_mark, note_paths, statements_without_vector
+from recalld.store.standing import (
+    content_mark,
+    note_paths,
+    statements_without_vector,
+    vectors_in_use,
+)
 from tests.fakes import WordEmbedder
 from tests.retrieval.asking import Memory
 
@@ -28,3 +33,23 @@ def test_statements_wait_until_they_are_embedded(tmp_path):
         with memory.vault.database.reader() as connection:
             assert statements_without_vector(connection) == 2
             assert note_paths(connection) == ("a.md", "b.md")
+
+
+def test_vectors_are_whole_when_no_statement_waits(tmp_path):
+    with Memory(tmp_path, embedder=WordEmbedder()) as memory:
+
+        def look():
+            with memory.vault.database.reader() as connection:
+                return vectors_in_use(connection)
+
+        assert look() is None
+        memory.take(a="Pump leaks oil.\n", b="Oven hums.\n")
+        found = look()
+        assert (found.identity, found.statements, found.whole) == ("words@1", 2, True)
+        memory.vault.write("c.md", "Lamp is dark.\n")
+        memory.vault.look()
+        assert (look().statements, look().whole) == (2, False)
+        memory.set("UPDATE statement SET embed_state = 'failed' WHERE embed_state = 'pending'")
+        assert look().whole
+        memory.set("UPDATE space SET whole = 0")
+        assert not look().whole

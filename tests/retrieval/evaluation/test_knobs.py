@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,13 +12,16 @@ from retrieval.evaluation.knobs import (
     KnobError,
     Variant,
     each_turned,
+    place_of,
     points,
     switched_off,
     turned,
 )
+from retrieval.evaluation.report import configuration_json
 from retrieval.evaluation.stages import CHANNELS, STEPS
 from retrieval.evidence import KEYWORD_SLOPE, KEYWORD_TAU, Calibration
 from retrieval.ranking import RecallOptions
+from retrieval.thresholds import Measured, thresholds
 from retrieval.weights import STANDARD
 
 STANDING = Variant(
@@ -101,3 +105,22 @@ def test_several_mistakes_are_told_together():
     with pytest.raises(KnobError) as told:
         each_turned(STANDING, ("colour=1", "tau=0.5", "graph=x"))
     assert [mistake.partition(":")[0] for mistake in told.value.mistakes] == ["colour", "graph"]
+
+
+def test_measured_thresholds_give_way_to_one_for_all_languages():
+    found = Measured(
+        space=1, identity="m", questions="q", statements=70, day="2026-03-04", medians={"en": 0.3}
+    )
+    measured = replace(
+        STANDING,
+        calibration=replace(STANDING.calibration, thresholds=thresholds(found, 0.48)),
+    )
+    knob = KNOBS["tau"]
+    assert knob.get(measured) == 0.48
+    assert place_of(measured, knob) is None
+    assert place_of(STANDING, knob) == 0.48
+    assert place_of(measured, KNOBS["slope"]) == 12.0
+    assert turned(measured, "tau=0.41").calibration.of("en").tau == 0.41
+    assert turned(measured, "slope=9").calibration.thresholds is not None
+    assert configuration_json(measured)["thresholds"] == {"en": 0.48, "other": 0.48}
+    assert "thresholds" not in configuration_json(STANDING)
