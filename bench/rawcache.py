@@ -94,7 +94,9 @@ def prefill(cache: sqlite3.Connection, folder: Path, database_path: Path) -> tup
                     (
                         space,
                         digest(prefix, text),
-                        *quantise(shipped.statements.centred(raw, shipped.mean)[0]),
+                        *quantise(
+                            shipped.statements.centred(raw, [prefix + text], shipped.mean)[0]
+                        ),
                     ),
                 )
                 known += 1

