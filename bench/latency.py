@@ -301,7 +301,8 @@ def _make_ready(corpus: Corpus) -> None:
             if time.perf_counter() - told > 15:
                 told = time.perf_counter()
                 print(f"  still to embed: {status['queue']['embed']}", file=sys.stderr, flush=True)
-            return bool(status["state"] == "idle")
+            # With the threshold of evidence measured, as in a memory that has been there for a while.
+            return bool(status["state"] == "idle" and not status["evidence"]["measuring"])
 
         daemon.wait_for(settled, _FULL_RUN_S, every_s=0.1)
 

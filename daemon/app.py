@@ -144,6 +144,7 @@ class App:
             watches=watches,
             embedding=vector_spaces,
             evidence=lambda: recall.meaning.calibration,
+            measuring=lambda: measure is not None and not measure.idle,
             reranker=reranking.health,
             generation=self._waking.generation,
             stages=stages,

@@ -46,7 +46,7 @@ VECTORS = "foreign_vectors"
 # On a day on which no note is, a question after the winter is one of words, whenever it is asked.
 _ASKED_ON = date(1970, 1, 1)
 # A rest after each question as long as it took, at most so long: what a user asks meanwhile comes first.
-_LONGEST_REST_S = 0.2
+_LONGEST_REST_S = 0.05
 _STOP_S = 1.5
 _PAUSES = Pauses(yield_s=0.25, longest_yield_s=30.0)
 

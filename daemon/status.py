@@ -109,11 +109,15 @@ class StatusReport:
         watches: Watches,
         embedding: Embedding,
         evidence: Callable[[], Calibration],
+        measuring: Callable[[], bool],
         reranker: Callable[[], ModelHealth],
         generation: Callable[[], int],
         stages: Mapping[str, StageReport],
     ) -> None:
-        """`evidence` gives what answers are judged by now; `generation` counts writes."""
+        """`generation` counts writes.
+
+        `evidence` gives what answers are judged by now, and `measuring` says whether that may change soon.
+        """
         self._database = database
         self._ingest = ingest
         self._embed = embed
@@ -122,6 +126,7 @@ class StatusReport:
         self._watches = watches
         self._embedding = embedding
         self._evidence = evidence
+        self._measuring = measuring
         self._reranker = reranker
         self._generation = generation
         self._stages = stages
@@ -197,7 +202,7 @@ class StatusReport:
                 "llm": self._llm(),
                 "reranker": _told(self._reranker()),
             },
-            "evidence": _evidence(self._evidence()),
+            "evidence": _evidence(self._evidence(), is_measuring=self._measuring()),
             "extraction": {
                 "pending": self._waiting_blocks(numbers),
                 "parked": numbers["parked"],
@@ -307,7 +312,7 @@ class StatusReport:
         return self._embedding.model.state, self._embedding.model.hint
 
 
-def _evidence(calibration: Calibration) -> dict[str, object]:
+def _evidence(calibration: Calibration, *, is_measuring: bool) -> dict[str, object]:
     """The threshold by language, and when and over how many statements it was measured.
 
     `other` is the one of every language that is not named: of all, as long as it is the one shipped with the model.
@@ -317,6 +322,8 @@ def _evidence(calibration: Calibration) -> dict[str, object]:
         "threshold": {"other": calibration.tau} if known is None else known.told(),
         "measured": None if known is None else known.measured.day,
         "statements": None if known is None else known.measured.statements,
+        # Whether it is looked at just now if they should be others.
+        "measuring": is_measuring,
     }
 
 

@@ -177,6 +177,7 @@ def _evidence_lines(evidence: Mapping[str, object]) -> Iterator[Line]:
         why = f"measured on {day} over {count} statements"
     else:
         why = "as shipped with the model"
+    why += ", being measured now" if evidence.get("measuring") is True else ""
     yield (Span(f"evidence   threshold {shown} · "), Span(why, "dim"))
 
 

@@ -359,7 +359,8 @@ def test_daemon_measures_behind_the_answers_and_tells_it(tmp_path):
         daemon.write("a.md", talk(100))
         status = daemon.settle()
         assert status["state"] == "idle"
-        status = daemon.wait_for(lambda now: now["evidence"]["measured"])
+        status = daemon.wait_for(lambda now: not now["evidence"]["measuring"])
+        assert status["evidence"]["measured"]
         assert status["evidence"]["statements"] == 100
         assert status["evidence"]["threshold"]["en"] > 0.4
         assert set(status["evidence"]["threshold"]) == {*foreign_questions(), "other"}
@@ -368,8 +369,9 @@ def test_daemon_measures_behind_the_answers_and_tells_it(tmp_path):
         counts = daemon.rows("SELECT sum(recall_count) FROM fact")
         assert counts == [(0,)]
     with RunningDaemon(tmp_path, embedder=(again := WordEmbedder())) as daemon:
-        assert daemon.call("status")["evidence"] == status["evidence"]
         daemon.settle()
+        again_told = daemon.wait_for(lambda now: not now["evidence"]["measuring"])
+        assert again_told["evidence"] == status["evidence"]
         assert again.queries == []
     assert asked == sum(map(len, foreign_questions().values()))
 
@@ -377,5 +379,7 @@ def test_daemon_measures_behind_the_answers_and_tells_it(tmp_path):
 def test_small_vault_keeps_the_shipped_threshold(tmp_path):
     with RunningDaemon(tmp_path, embedder=WordEmbedder()) as daemon:
         daemon.write("a.md", notes(5))
-        told = daemon.settle()["evidence"]
-        assert told == {"threshold": {"other": 0.4}, "measured": None, "statements": None}
+        daemon.settle()
+        told = daemon.wait_for(lambda now: not now["evidence"]["measuring"])["evidence"]
+        assert told["threshold"] == {"other": 0.4}
+        assert (told["measured"], told["statements"]) == (None, None)

@@ -101,6 +101,7 @@ class Parts:
         self.agree = Agree()
         self.reranker = ModelHealth(state="off", hint=None, name="", digest=None)
         self.stages = {"scan": StageReport()}
+        self.measuring = False
         self.calibration = Calibration(tau=0.38, slope=6, keyword_tau=0.5, keyword_slope=6)
         self.generation = 0
         self._database = database
@@ -117,6 +118,7 @@ class Parts:
             watches=self.watches,
             embedding=Spaces(model or fine),
             evidence=lambda: self.calibration,
+            measuring=lambda: self.measuring,
             reranker=lambda: self.reranker,
             generation=lambda: self.generation,
             stages=self.stages,
@@ -347,13 +349,16 @@ def test_shipped_threshold_is_told_until_one_is_measured(parts):
         "threshold": {"other": 0.38},
         "measured": None,
         "statements": None,
+        "measuring": False,
     }
     measured = Measured(
         space=1, identity="m", questions="q", statements=70, day="2026-03-04", medians={"en": 0.3}
     )
+    parts.measuring = True
     parts.calibration = replace(parts.calibration, thresholds=thresholds(measured, 0.38))
     assert parts.report.result()["evidence"] == {
         "threshold": {"en": 0.48, "other": 0.48},
         "measured": "2026-03-04",
         "statements": 70,
+        "measuring": True,
     }

@@ -122,10 +122,11 @@ def test_status_says_from_where_on_an_answer_is_given_and_why():
         "threshold": {"en": 0.5, "zh": 0.361, "other": 0.4},
         "measured": "2026-03-04",
         "statements": 1234,
+        "measuring": True,
     }
     shown = text(status_lines({**STATUS, "evidence": told}))
     assert (
-        "evidence   threshold 0.36 to 0.50 by language · measured on 2026-03-04 over 1234 statements"
+        "evidence   threshold 0.36 to 0.50 by language · measured on 2026-03-04 over 1234 statements, being measured now"
         in shown
     )
 
