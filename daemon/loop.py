@@ -201,7 +201,9 @@ class Loop(ABC):
         """What follows from a turn; the caller holds the lock."""
         self._begun, self._ended = None, self._clock()
         if turn.is_outage:
-            self._breaker = failed(self._breaker, self._ended)
+            # A look in the middle of a pause puts off nothing: the pause must end some time.
+            if wait_s(self._breaker, self._ended) == 0:
+                self._breaker = failed(self._breaker, self._ended)
         else:
             self._breaker = succeeded(self._breaker)
         self._rest_until = self._ended + turn.rest_s

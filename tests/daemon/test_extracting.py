@@ -235,6 +235,18 @@ def test_failure_that_the_model_remembers_is_forgotten_once_it_answers(driven, s
     assert driven.loop.health == FINE
 
 
+def test_failure_that_the_model_remembers_for_hours_is_forgotten_once_it_answers(driven):
+    driven.stage.left = 1
+    driven.stage.failures = [TransientModelError("no answer", state="down")]
+    driven.loop.turn()
+    driven.model.told = health("down")
+    driven.for_s(10_000)
+    driven.stage.answering = FINE
+    driven.for_s(301)
+    assert driven.stage.left == 0
+    assert driven.loop.health == FINE
+
+
 def test_failure_is_told_even_where_the_server_lists_the_model(driven):
     driven.stage.left = 1
     driven.stage.failures = [PermanentModelError("refused (400)", hint="see its log")]
