@@ -39,7 +39,7 @@ from retrieval.thresholds import Thresholds
 # by less than what parts the best from those further down.
 LEAST_POOL = 30
 POOL_A_HIT = 3
-# Beside evidence, what is this weak is noise: of 434 right hits in development sets, in four languages, one lay under it.
+# Beside evidence, what is this weak is noise: of 434 right hits in four languages one lay under it.
 LEAST_RELEVANCE = 0.3
 _REMEMBERED = 200
 
