@@ -14,6 +14,8 @@ EXAMPLE_QUESTIONS := \
 
 # Most tests wait for a daemon to settle, so more of them than cores can run at once.
 JOBS ?= 4
+# Neighbours stay in one process, so that what a module's tests share is made once or twice.
+PARALLEL := -n $(JOBS) --dist worksteal
 # They must agree on the names of tests, some of which are made from sets.
 export PYTHONHASHSEED := 0
 
@@ -33,10 +35,10 @@ run: $(VENV)/.installed  ## Watch NOTES (the example vault by default), and ask 
 	exec $(BIN)/recalld run "$$notes" --config config.example.toml --data .run/data --socket .run/recalld.sock "$$@"
 
 test: $(VENV)/.installed-dev  ## Run every test
-	$(BIN)/pytest -n $(JOBS)
+	$(BIN)/pytest $(PARALLEL)
 
 quick: $(VENV)/.installed-dev  ## Run the tests that take less than a quarter of a second
-	$(BIN)/pytest -n $(JOBS) -m "not slow"
+	$(BIN)/pytest $(PARALLEL) -m "not slow"
 
 test-llm: $(VENV)/.installed-dev  ## Try a real small language model, which is installed below .run/llm
 	RECALLD_TEST_LLM=1 $(BIN)/pytest tests/llm -rs -s
@@ -48,7 +50,7 @@ lint: $(VENV)/.installed-dev  ## Check style, types and layers
 	$(BIN)/lint-imports
 
 check: lint  ## Everything that CI checks: lint, and every test with coverage
-	$(BIN)/pytest -n $(JOBS) --cov=recalld --cov=retrieval --cov=ingest --cov=daemon --cov-branch --cov-report=term:skip-covered
+	$(BIN)/pytest $(PARALLEL) --cov=recalld --cov=retrieval --cov=ingest --cov=daemon --cov-branch --cov-report=term:skip-covered
 
 bench: $(VENV)/.installed-dev  ## Measure speed and quality
 	$(BIN)/python -m bench

@@ -64,7 +64,7 @@ class RunningDaemon:
         models = Loader(self.embedder, self.former)
         self.app = build(self._settings, inherited=None, load=models, reopen=models.reopen)
         self.app.start()
-        self.client = Client(self.app.socket_path(), timeout_s=DEADLINE_S).__enter__()
+        self.client = Client(self.app.socket_path(), timeout_s=2 * DEADLINE_S).__enter__()
         return self
 
     def __exit__(
@@ -114,12 +114,14 @@ class RunningDaemon:
         return self.wait_for(lambda status: status["state"] == "idle")
 
     def wait_for(self, condition: Any, deadline_s: float = DEADLINE_S) -> dict[str, Any]:
-        """Waits until the status fulfils a condition; fails at the deadline."""
-        end = time.monotonic() + deadline_s
+        """Waits until the status fulfils a condition; fails when nothing has moved for so long."""
+        end, before = time.monotonic() + deadline_s, None
         while True:
             status = self.call("status")
             if condition(status):
                 return status
+            if (moved := (status["counts"], status["queue"])) != before:
+                end, before = time.monotonic() + deadline_s, moved
             assert time.monotonic() < end, f"not in time: {status}"
             time.sleep(0.02)
 

@@ -315,7 +315,7 @@ def test_moves_that_a_crash_cut_short_are_finished_by_the_next_look():
 
 TestEqualsRebuild = pytest.mark.slow(Compared.TestCase)
 TestEqualsRebuild.settings = settings(
-    max_examples=60,
+    max_examples=30,
     stateful_step_count=25,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

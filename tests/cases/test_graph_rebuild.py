@@ -48,7 +48,7 @@ class Regraphed(Notes):
 
 TestGraphRebuild = pytest.mark.slow(Regraphed.TestCase)
 TestGraphRebuild.settings = settings(
-    max_examples=40,
+    max_examples=25,
     stateful_step_count=20,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
@@ -56,7 +56,7 @@ TestGraphRebuild.settings = settings(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "most"), [("til-jbranchaud", 300), ("kepano-obsidian", None)])
+@pytest.mark.parametrize(("name", "most"), [("til-jbranchaud", 120), ("kepano-obsidian", None)])
 def test_real_notes_have_the_graph_that_a_rebuild_gives(name, most):
     vault = SHARED / "data" / "vaults" / name
     if not vault.is_dir():

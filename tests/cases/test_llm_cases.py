@@ -286,7 +286,7 @@ def test_server_stopped_in_the_middle_of_ingest(tmp_path):
             with FakeOllama(port=port) as second:
                 assert second.url == url
                 second.answer = copied
-                daemon.wait_for(lambda status: status["queue"]["extract"] == 0)
+                daemon.wait_for(lambda status: status["queue"]["extract"] == 0, 5 * DEADLINE_S)
                 daemon.settle()
                 assert set(facts(daemon).values()) == {"llm"}
                 assert PORT not in {text for texts in calls(second) for text in texts}

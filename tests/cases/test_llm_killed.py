@@ -19,11 +19,12 @@ from tests.copying import asked_blocks, copied
 from tests.fake_ollama import FakeOllama
 from tests.fakes import WordEmbedder
 from tests.running import RunningDaemon
+from tests.waiting import DEADLINE_S, soon
 
 REPO = Path(__file__).parents[2]
 SHARED = Path(os.environ.get("RECALLD_SHARED", REPO.parent / "shared"))
-NOTES = int(os.environ.get("RECALLD_KILLED_NOTES", "40"))
-KILLS = int(os.environ.get("RECALLD_KILLS", "12"))
+NOTES = int(os.environ.get("RECALLD_KILLED_NOTES", "25"))
+KILLS = int(os.environ.get("RECALLD_KILLS", "8"))
 
 # What follows from the notes and the model's answers, without ids.
 STATE = {
@@ -89,7 +90,7 @@ def waiting(daemon: RunningDaemon) -> int:
 
 def settled(daemon: RunningDaemon) -> dict[str, Any]:
     daemon.call("sync")
-    return daemon.wait_for(lambda status: status["state"] == "idle", 300)
+    return daemon.wait_for(lambda status: status["state"] == "idle")
 
 
 def texts(bodies: list[dict[str, object]]) -> Counter[str]:
@@ -116,7 +117,7 @@ def test_killed_while_a_model_reads_it_ends_as_if_undisturbed(tmp_path, notes):
         in_the_middle = 0
         for _ in range(KILLS):
             done, calls = committed(daemon), len(fake.calls("/api/chat"))
-            _run_and_kill(killed, fake, dice.uniform(0.3, 1.4))
+            _run_and_kill(killed, fake, calls + dice.randrange(1, 6), dice.uniform(0, 0.1))
             again = texts(fake.calls("/api/chat")[calls:])
             assert not done & set(again), "read twice after its result was committed"
             in_the_middle += bool(again) and waiting(daemon) > 0
@@ -143,7 +144,8 @@ def test_killed_while_a_model_reads_it_ends_as_if_undisturbed(tmp_path, notes):
     assert "llm" in {str(row[4]).partition(":")[0] for row in due["facts"]}
 
 
-def _run_and_kill(base: Path, fake: FakeOllama, after_s: float) -> None:
+def _run_and_kill(base: Path, fake: FakeOllama, calls: int, later_s: float) -> None:
+    """Kills a daemon a moment after so many calls to the model, or when nothing is left to ask."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.cases.daemon_process", str(base), fake.url],
         cwd=REPO,
@@ -154,7 +156,8 @@ def _run_and_kill(base: Path, fake: FakeOllama, after_s: float) -> None:
     try:
         assert process.stdout is not None
         process.stdout.readline()
-        time.sleep(after_s)
+        soon(lambda: len(fake.calls("/api/chat")) >= calls or process.poll() is not None)
+        time.sleep(later_s)
     finally:
         process.send_signal(signal.SIGKILL)
-        process.communicate(timeout=20)
+        process.communicate(timeout=DEADLINE_S)

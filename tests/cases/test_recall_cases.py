@@ -14,6 +14,7 @@ import pytest
 from recalld.errors import InvalidParams
 from recalld.store.vectors import EXACT_BELOW
 from tests.fakes import WordEmbedder
+from tests.growth import assert_costs_at_most
 from tests.running import RunningDaemon
 
 
@@ -221,12 +222,12 @@ def test_a_failing_keyword_search_is_an_error_and_not_an_empty_answer(tmp_path: 
 
 # ---------------------------------------------------------------- filters that leave little
 
-WORK_NOTES = 2000
+WORK_NOTES = 1000
 LONG_AGO = date(2020, 5, 1)
 
 
 def fill(daemon: RunningDaemon) -> None:
-    """2,000 notes about servers in `work/`, two in `home/` that are worse matches."""
+    """A thousand notes about servers in `work/`, two in `home/` that are worse matches."""
     other = daemon.vault.parent / "other"
     other.mkdir()
     for number in range(WORK_NOTES):
@@ -267,7 +268,7 @@ def crowd(
         (base / "other").rmdir()
         fill(daemon)
         daemon.call("sync")
-        daemon.wait_for(lambda status: status["state"] == "idle", deadline_s=200)
+        daemon.wait_for(lambda status: status["state"] == "idle")
         yield daemon, "zerver" if request.param == "vector" else "server"
 
 
@@ -342,7 +343,9 @@ def test_a_filter_that_leaves_more_than_are_compared_exactly_still_finds_by_mean
         daemon.write("many/plants.md", "\n".join(f"- Plant p{n} needs water." for n in range(3100)))
         daemon.write("many/needle.md", "One zerver is at home.\n")
         daemon.call("sync")
-        daemon.wait_for(lambda status: status["state"] == "idle", deadline_s=200)
+        # Not until facts are compared with one another too, which takes longest.
+        daemon.wait_for(lambda status: status["counts"]["notes"] == 3)
+        daemon.wait_for(lambda status: not status["queue"]["embed"])
         hits = daemon.recall("server", paths=["many"], min_relevance=0, limit=1)
         assert paths(hits) == ["many/needle.md"]
 
@@ -395,7 +398,7 @@ def test_a_sentence_in_hundreds_of_notes_leaves_room_for_others(
             daemon.write(f"daily/{number}.md", "Wi-Fi code is blue-fish.\n")
         daemon.write("rare.md", "In the summer house by the lake the Wi-Fi code is red-bird.\n")
         daemon.call("sync")
-        daemon.wait_for(lambda status: status["state"] == "idle", deadline_s=100)
+        daemon.wait_for(lambda status: status["state"] == "idle")
         found = [
             (hit["text"].split()[-1], hit["source"]["more"]) for hit in daemon.recall("Wi-Fi code")
         ]
@@ -403,11 +406,11 @@ def test_a_sentence_in_hundreds_of_notes_leaves_room_for_others(
 
 
 @pytest.mark.slow
-def test_a_filter_on_a_crowd_is_quick(crowd: tuple[RunningDaemon, str]) -> None:
+def test_a_filter_on_a_crowd_costs_little_more_than_none(crowd: tuple[RunningDaemon, str]) -> None:
     daemon, query = crowd
-    daemon.recall(query, paths=["home"])
-    begun = time.perf_counter()
-    for _ in range(10):
-        daemon.recall(query, paths=["home"])
-    # A hundred times what it takes, so that only a change of kind can fail it.
-    assert time.perf_counter() - begun < 10
+    assert_costs_at_most(
+        5,
+        lambda: daemon.recall(query, paths=["home"]),
+        than=lambda: daemon.recall(query),
+        clock=time.process_time,
+    )

@@ -8,7 +8,6 @@ import random
 import signal
 import socket
 import stat
-import statistics
 import subprocess
 import sys
 import threading
@@ -26,6 +25,7 @@ from recalld.errors import RequestError
 from recalld.store.connection import Database, execute
 from tests.fakes import DIMENSION, WordEmbedder
 from tests.running import RunningDaemon
+from tests.waiting import DEADLINE_S, soon
 
 REPO = Path(__file__).parents[2]
 RECALLD = "from daemon.cli import main; main()"
@@ -160,7 +160,7 @@ def processes():
     for process in started:
         if process.poll() is None:
             process.kill()
-        process.communicate(timeout=20)
+        process.communicate(timeout=DEADLINE_S)
 
 
 def run_recalld(started, base, *, data, sock, extra=()):
@@ -181,12 +181,12 @@ def run_recalld(started, base, *, data, sock, extra=()):
     return process
 
 
-def answers(sock, deadline_s=20.0):
+def answers(sock, deadline_s=DEADLINE_S):
     """The status of the daemon at a socket, once one answers."""
     end = time.monotonic() + deadline_s
     while True:
         try:
-            with Client(sock, timeout_s=5) as client:
+            with Client(sock, timeout_s=DEADLINE_S) as client:
                 status = client.call("status", {})
                 if status["state"] == "idle":
                     return status
@@ -209,26 +209,23 @@ def test_of_two_daemons_on_one_data_folder_one_lives_and_no_fact_is_twice(tmp_pa
         run_recalld(processes, tmp_path, data=tmp_path / data, sock=tmp_path / f"{n}.sock")
         for n, data in enumerate(["data", "data", "link"])
     ]
-    end = time.monotonic() + 30
-    while sum(rival.poll() is not None for rival in rivals) < 2:
-        assert time.monotonic() < end, "more than one daemon lives"
-        time.sleep(0.05)
+    soon(lambda: sum(rival.poll() is not None for rival in rivals) == 2)
     (winner,) = [n for n, rival in enumerate(rivals) if rival.poll() is None]
     status = answers(tmp_path / f"{winner}.sock")
     assert status["pid"] == rivals[winner].pid
     for n, rival in enumerate(rivals):
         if n != winner:
-            _, err = rival.communicate(timeout=10)
+            _, err = rival.communicate(timeout=DEADLINE_S)
             assert rival.returncode == 4
             assert "another daemon holds the data folder" in err
             assert "Traceback" not in err
     assert status["counts"]["facts"] == 1
     late = run_recalld(processes, tmp_path, data=tmp_path / "link", sock=tmp_path / "late.sock")
-    _, err = late.communicate(timeout=20)
+    _, err = late.communicate(timeout=DEADLINE_S)
     assert late.returncode == 4
     assert str(rivals[winner].pid) in err
     rivals[winner].terminate()
-    rivals[winner].communicate(timeout=10)
+    rivals[winner].communicate(timeout=DEADLINE_S)
     assert rivals[winner].returncode == 0
 
 
@@ -285,7 +282,7 @@ def test_killed_again_and_again_it_ends_as_if_undisturbed(tmp_path, processes):
     for number in range(30):
         daemon.write(f"{number}.md", note(number, 0))
     cut_short = 0
-    for attempt in range(1, 19):
+    for attempt in range(1, 13):
         process = start_killable(processes, killed)
         assert process.stdout is not None
         if attempt % 4:
@@ -294,7 +291,7 @@ def test_killed_again_and_again_it_ends_as_if_undisturbed(tmp_path, processes):
         else:
             time.sleep(dice.random() * 1.5)
         process.send_signal(signal.SIGKILL)
-        rest, _ = process.communicate(timeout=20)
+        rest, _ = process.communicate(timeout=DEADLINE_S)
         cut_short += "settled" not in rest
         if (daemon.data / DATABASE_NAME).exists():
             schema = daemon.rows("PRAGMA user_version")[0][0]
@@ -305,7 +302,7 @@ def test_killed_again_and_again_it_ends_as_if_undisturbed(tmp_path, processes):
         gone = dice.randrange(30)
         (daemon.vault / f"{gone}.md").unlink(missing_ok=True)
         daemon.write(f"{(gone + 1) % 30}.md", note((gone + 1) % 30, attempt))
-    assert cut_short >= 5, "most kills came too late to test anything"
+    assert cut_short >= 4, "most kills came too late to test anything"
     with daemon:
         status = daemon.settle()
         assert status["queue"] == {"dirty": 0, "extract": 0, "parked": 0, "embed": 0}
@@ -356,7 +353,7 @@ def test_a_full_disk_pauses_ingest_and_not_recall(tmp_path):
         assert whole == [(0,)]
         limit_pages(daemon, 1_000_000)
         # Nobody tells it: it tries again by itself.
-        status = daemon.wait_for(lambda status: status["state"] == "idle", deadline_s=60)
+        status = daemon.wait_for(lambda status: status["state"] == "idle")
         assert status["roots"][0]["notes"] == 41
         assert status["queue"]["embed"] == 0
         assert daemon.texts("machine 39 firmware")
@@ -373,7 +370,7 @@ def test_a_daemon_starts_again_after_a_kill_and_takes_over_its_dead_socket(tmp_p
     first = run_recalld(processes, tmp_path, data=tmp_path / "data", sock=sock)
     answers(sock)
     first.kill()
-    first.communicate(timeout=10)
+    first.communicate(timeout=DEADLINE_S)
     assert sock.exists()
     second = run_recalld(processes, tmp_path, data=tmp_path / "data", sock=sock)
     status = answers(sock)
@@ -382,12 +379,12 @@ def test_a_daemon_starts_again_after_a_kill_and_takes_over_its_dead_socket(tmp_p
     assert stat.S_IMODE(sock.stat().st_mode) == 0o600
     # A daemon with other data may not take the living socket.
     thief = run_recalld(processes, tmp_path, data=tmp_path / "other", sock=sock)
-    _, err = thief.communicate(timeout=20)
+    _, err = thief.communicate(timeout=DEADLINE_S)
     assert thief.returncode == 1
     assert "Traceback" not in err
     assert answers(sock)["pid"] == second.pid
     second.terminate()
-    second.communicate(timeout=10)
+    second.communicate(timeout=DEADLINE_S)
     assert not sock.exists()
 
 
@@ -396,21 +393,21 @@ def test_a_daemon_starts_again_after_a_kill_and_takes_over_its_dead_socket(tmp_p
 
 @pytest.mark.slow
 def test_many_clients_are_served_while_notes_pour_in(tmp_path):
-    took: list[float] = []
+    answered = 0
     failures: list[str] = []
     lock = threading.Lock()
     with RunningDaemon(tmp_path, embedder=WordEmbedder()) as daemon:
         daemon.write("a.md", "The boiler in the cellar is called Bertha.\n")
         daemon.settle()
-        for number in range(500):
+        for number in range(200):
             daemon.write(f"many/{number}.md", note(number, 0))
         daemon.call("sync")
 
         def ask(client_number):
+            nonlocal answered
             try:
-                with Client(daemon.app.socket_path(), timeout_s=60) as client:
-                    for turn in range(20):
-                        begun = time.perf_counter()
+                with Client(daemon.app.socket_path(), timeout_s=DEADLINE_S) as client:
+                    for turn in range(8):
                         if turn % 4 == 3:
                             assert client.call("status", {})["pid"] == os.getpid()
                         elif turn % 4 == 2:
@@ -419,7 +416,7 @@ def test_many_clients_are_served_while_notes_pour_in(tmp_path):
                             hits = client.call("recall", {"query": "boiler Bertha"})["hits"]
                             assert "Bertha" in hits[0]["text"]
                         with lock:
-                            took.append(time.perf_counter() - begun)
+                            answered += 1
             except RequestError as error:
                 if error.kind != "busy":
                     failures.append(f"{client_number}: {error.kind} {error}")
@@ -430,13 +427,13 @@ def test_many_clients_are_served_while_notes_pour_in(tmp_path):
         for thread in threads:
             thread.start()
         for thread in threads:
-            thread.join(120)
+            thread.join(2 * DEADLINE_S)
         assert failures == []
-        assert len(took) >= 50 * 20
-        p95 = statistics.quantiles(took, n=20)[-1]
-        sys.stdout.write(f"60 clients during ingest: p95 {p95 * 1000:.0f} ms\n")
-        status = daemon.wait_for(lambda status: status["state"] == "idle", deadline_s=120)
-        assert status["counts"]["notes"] == 501
+        assert answered >= 50 * 8
+        status = daemon.wait_for(
+            lambda status: status["state"] == "idle", deadline_s=2 * DEADLINE_S
+        )
+        assert status["counts"]["notes"] == 201
     left = [thread.name for thread in threading.enumerate() if "peer" in thread.name]
     assert left == []
 
@@ -452,7 +449,7 @@ def refused(tmp_path, processes, *, code, words, extra=(), data=None, sock=None)
         sock=sock or tmp_path / "s.sock",
         extra=("--once", *extra),
     )
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=DEADLINE_S)
     assert process.returncode == code, err
     assert "Traceback" not in err + out
     told = [line for line in err.splitlines() if line.startswith("recalld:")]
@@ -559,7 +556,7 @@ def test_bad_notes_hurt_nobody(tmp_path):
 )
 def test_a_bad_request_gets_an_error_and_the_next_an_answer(line, tmp_path):
     with RunningDaemon(tmp_path) as daemon, socket.socket(socket.AF_UNIX) as client:
-        client.settimeout(10)
+        client.settimeout(DEADLINE_S)
         client.connect(str(daemon.app.socket_path()))
         with client.makefile("rwb") as stream:
             stream.write(line)
