@@ -723,7 +723,7 @@ def test_idle_daemon_reads_nothing_asks_nothing_and_queues_nothing(tmp_path: Pat
             daemon.write(f"{number % 7}/{number}.md", f"Parcel {number} weighs {number} grams.")
         with daemon:
             daemon.settle()
-            daemon.wait_for(lambda status: status["evidence"]["measured"])
+            daemon.wait_for(lambda status: status["evidence"]["measured"], 300)
             (daemon.data / "recalld.log").write_text("a line\n")
             (daemon.data / "copy.md").write_text("The database is no note.")
             daemon.texts("parcel 7")

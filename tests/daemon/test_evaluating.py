@@ -280,7 +280,7 @@ def test_thresholds_that_the_daemon_measured_are_used(tmp_path):
         lines = (f"- Parcel number{n} weighs gram{n}.\n" for n in range(60))
         daemon.write("parcels.md", "".join(lines))
         daemon.settle()
-        told = daemon.wait_for(lambda status: status["evidence"]["measured"])["evidence"]
+        told = daemon.wait_for(lambda status: status["evidence"]["measured"], 300)["evidence"]
     assert run(tmp_path)["settings"]["thresholds"] == told["threshold"]
     assert "thresholds" not in run(tmp_path, settings=("tau=0.4",))["settings"]
     (sweep,) = run(tmp_path, sweeps=("tau",))["sweeps"]

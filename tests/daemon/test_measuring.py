@@ -359,7 +359,7 @@ def test_daemon_measures_behind_the_answers_and_tells_it(tmp_path):
         daemon.write("a.md", talk(100))
         status = daemon.settle()
         assert status["state"] == "idle"
-        status = daemon.wait_for(lambda now: not now["evidence"]["measuring"])
+        status = daemon.wait_for(lambda now: not now["evidence"]["measuring"], 300)
         assert status["evidence"]["measured"]
         assert status["evidence"]["statements"] == 100
         assert status["evidence"]["threshold"]["en"] > 0.4
@@ -370,7 +370,7 @@ def test_daemon_measures_behind_the_answers_and_tells_it(tmp_path):
         assert counts == [(0,)]
     with RunningDaemon(tmp_path, embedder=(again := WordEmbedder())) as daemon:
         daemon.settle()
-        again_told = daemon.wait_for(lambda now: not now["evidence"]["measuring"])
+        again_told = daemon.wait_for(lambda now: not now["evidence"]["measuring"], 300)
         assert again_told["evidence"] == status["evidence"]
         assert again.queries == []
     assert asked == sum(map(len, foreign_questions().values()))
@@ -380,6 +380,6 @@ def test_small_vault_keeps_the_shipped_threshold(tmp_path):
     with RunningDaemon(tmp_path, embedder=WordEmbedder()) as daemon:
         daemon.write("a.md", notes(5))
         daemon.settle()
-        told = daemon.wait_for(lambda now: not now["evidence"]["measuring"])["evidence"]
+        told = daemon.wait_for(lambda now: not now["evidence"]["measuring"], 300)["evidence"]
         assert told["threshold"] == {"other": 0.4}
         assert (told["measured"], told["statements"]) == (None, None)
