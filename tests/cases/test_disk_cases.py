@@ -284,6 +284,8 @@ def test_renamed_folder_keeps_its_notes_without_the_model(tmp_path: Path) -> Non
 
         daemon.write("q/7.md", "Shelf 7 was emptied by Norbert.")
         daemon.wait_until(lambda: "Shelf 7 was emptied by Norbert." in daemon.texts("Norbert"))
+        # Words are found before their vectors are made.
+        daemon.wait_until(lambda: len(embedded(embedder)) > len(before))
         assert embedded(embedder) == [*before, "Shelf 7 was emptied by Norbert."]
 
         (daemon.vault / "q").rename(daemon.vault / "p")

@@ -249,7 +249,12 @@ def test_bare_environment_is_enough(place):
 @pytest.mark.slow
 def test_watch_shows_the_status_until_interrupted(daemon):
     with subprocess.Popen(
-        [*PROGRAM, "status", "--watch"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [*PROGRAM, "status", "--watch"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell may have started the tests in the background, where this signal is ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as running:
         assert "recalld 0.1.0" in running.stdout.readline()
         while len(daemon.requests) < 2:  # or until there is nothing more to read

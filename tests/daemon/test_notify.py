@@ -127,9 +127,9 @@ env = {"LISTEN_PID": str(os.getpid()), "LISTEN_FDS": "1"}
 try:
     given = inherited_socket(env)
 except SocketError as error:
-    print("refused", error.hint is not None)
+    print("refused", error.hint is not None, flush=True)
 else:
-    print(given.fileno(), given.getsockname() == path, os.get_inheritable(3), env)
+    print(given.fileno(), given.getsockname() == path, os.get_inheritable(3), env, flush=True)
 os._exit(0)
 """
 
