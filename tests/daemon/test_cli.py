@@ -125,6 +125,13 @@ def test_version_is_the_packages(place):
 
 
 PROGRAM = [sys.executable, "-c", "from daemon.cli import main; main()"]
+# A shell may have started the tests in the background, where this signal is ignored.
+INTERRUPTIBLE = (
+    sys.executable,
+    "-c",
+    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+    "from daemon.cli import main; main()",
+)
 
 
 def process(*words: str, **options) -> subprocess.CompletedProcess[str]:
@@ -249,12 +256,10 @@ def test_bare_environment_is_enough(place):
 @pytest.mark.slow
 def test_watch_shows_the_status_until_interrupted(daemon):
     with subprocess.Popen(
-        [*PROGRAM, "status", "--watch"],
+        [*INTERRUPTIBLE, "status", "--watch"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # A shell may have started the tests in the background, where this signal is ignored.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as running:
         assert "recalld 0.1.0" in running.stdout.readline()
         while len(daemon.requests) < 2:  # or until there is nothing more to read
