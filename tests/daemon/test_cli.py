@@ -126,12 +126,14 @@ def test_version_is_the_packages(place):
 
 PROGRAM = [sys.executable, "-c", "from daemon.cli import main; main()"]
 # A shell may have started the tests in the background, where this signal is ignored.
-INTERRUPTIBLE = (
+INTERRUPTIBLE = [
     sys.executable,
     "-c",
-    "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
-    "from daemon.cli import main; main()",
-)
+    (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler);"
+        "from daemon.cli import main; main()"
+    ),
+]
 
 
 def process(*words: str, **options) -> subprocess.CompletedProcess[str]:
