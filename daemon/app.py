@@ -124,14 +124,14 @@ class App:
         agree = AgreeLoop(
             agreeing,
             give_way=lambda: ingest.waiting().dirty > _WORDS_FIRST,
-            on_written=self._waking.count,
+            on_written=self._waking.links,
         )
         watches = Watches(ingest)
         stages = {"scan": ingest.scan, "words": ingest.take}
         if embed is not None:
             stages |= {"vectors": embed.report, "categories": embed.refine}
         if extract is not None:
-            stages["facts"] = extract.report
+            stages |= {"facts": extract.report, "verdicts": extract.verdicts}
         stages["agreement"] = agree.report
         maintenance = StageReport()
         stages["maintenance"] = maintenance

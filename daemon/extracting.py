@@ -1,6 +1,7 @@
 """The thread of the deep tier: asks the language model for facts while it can, and waits, longer and longer, while not.
 
-An outage stops nothing else and loses nothing: the queue is in the store. The loop tells what the model is doing, in
+When no block waits, it asks the model about pairs of facts of which rules can't tell how they stand to each other. An
+outage stops nothing else and loses nothing: the queues are in the store. The loop tells what the model is doing, in
 the words of `status`.
 """
 
@@ -9,7 +10,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from daemon.loop import Loop, Pauses, Turn
+from daemon.loop import Loop, Pauses, StageReport, Turn
+from ingest.agreement.judging import JudgingStage, judge_of
 from ingest.deep.extraction import DeepStage, extractor_of
 from recalld.errors import ModelError
 from recalld.models.breaker import wait_s
@@ -42,11 +44,12 @@ class ExtractLoop(Loop):
         model: ChatModel,
         give_way: Callable[[], bool],
         on_written: Callable[[], None],
+        judging: JudgingStage | None = None,
         probe_every_s: float | None = PROBE_EVERY_S,
         clock: Callable[[], float] = time.monotonic,
         wall_clock: Callable[[], float] = time.time,
     ) -> None:
-        """`give_way` as Loop; `on_written` is called after blocks were written.
+        """`give_way` as Loop; `on_written` is called after blocks or answers were written.
 
         A model that is not there is looked for every `probe_every_s` however long it has been away; None: ever less
         often, as a server elsewhere is spared.
@@ -55,8 +58,10 @@ class ExtractLoop(Loop):
             "extract", give_way=give_way, pauses=_PAUSES, clock=clock, wall_clock=wall_clock
         )
         self._stage = stage
+        self._judging = judging
         self._model = model
         self._on_written = on_written
+        self.verdicts = StageReport()
         self._looked_at: float | None = None
         self._probe_every_s = probe_every_s
         # Somebody wants to know how it is now.
@@ -75,6 +80,8 @@ class ExtractLoop(Loop):
         Returns how many blocks are queued anew; those of another model only count while this one is there.
         """
         queued = self._stage.queue_parked()
+        if self._judging is not None:
+            self._judging.queue_failed()
         health = self.health
         if not only_parked and health.state == "ok":
             queued += self._stage.queue_others(extractor_of(health))
@@ -128,7 +135,7 @@ class ExtractLoop(Loop):
         """Looks after the model where that is due, then asks it for one chunk."""
         if not self._healthy():
             return Turn(more=True, is_outage=True)
-        if self._extract():
+        if self._extract() or self._judge():
             return Turn(more=True)
         # On again when the pause of a block that failed is over.
         next_try = self._stage.next_try_ms()
@@ -174,6 +181,22 @@ class ExtractLoop(Loop):
             self._log.debug(
                 "chunk.extracted", count=done.blocks, facts=done.facts, refused=done.refused
             )
+        self._on_written()
+        return True
+
+    def _judge(self) -> bool:
+        """A question about one fact. Whether there may be more."""
+        if self._judging is None:
+            return False
+        done = self._judging.step(judge_of(self._health))
+        if done.outcome == "nothing":
+            return False
+        if done.failed:
+            self.verdicts.count_failure(f"no usable answer about {done.failed} of {done.pairs}")
+            self._log.warning("pairs.refused", count=done.failed, reason="no usable answer")
+        elif done.outcome == "asked":
+            self.verdicts.last_ok = self._wall_clock()
+            self._log.debug("pairs.judged", count=done.pairs, refused=done.refused)
         self._on_written()
         return True
 

@@ -58,6 +58,7 @@ def _maintain(writer: WriterThread, report: StageReport) -> None:
     try:
         writer.call(lambda writers: writers.vectors.prune_cache(old, _CACHED_VECTORS))
         writer.call(lambda writers: writers.deep.prune_cache(old, _CACHED_RESULTS))
+        writer.call(lambda writers: writers.verdicts.prune(old))
         writer.call(Writers.maintain)
     except Exception as error:
         report.count_failure(str(error))

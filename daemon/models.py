@@ -10,6 +10,7 @@ import structlog
 
 from daemon.extracting import PROBE_EVERY_S, ExtractLoop
 from daemon.status import EmbeddingModel
+from ingest.agreement.judging import JudgingStage
 from ingest.deep.extraction import DeepStage
 from recalld.errors import ModelError, TransientModelError
 from recalld.models.chat import ChatModel
@@ -101,16 +102,25 @@ def extract_loop(
     give_way: Callable[[], bool],
     on_written: Callable[[], None],
 ) -> ExtractLoop | None:
-    """The loop that has `model` extract facts; None where the settings want no language model."""
+    """The loop that has `model` extract facts and judge pairs; None where the settings want no language model."""
     if llm.provider == "off":
         return None
-    stage = DeepStage(
-        database=database, writes=writes, model=model, now_ms=lambda: int(time.time() * 1000)
-    )
+    stage = DeepStage(database=database, writes=writes, model=model, now_ms=_now_ms)
     return ExtractLoop(
         stage=stage,
+        judging=JudgingStage(
+            database=database,
+            writes=writes,
+            model=model,
+            answers=stage.answers,
+            now_ms=_now_ms,
+        ),
         model=model,
         give_way=give_way,
         on_written=on_written,
         probe_every_s=PROBE_EVERY_S if is_on_this_machine(llm, os.environ) else None,
     )
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)

@@ -27,6 +27,7 @@ from recalld.store.embedding import count_to_embed
 from recalld.store.links import ambiguous_links
 from recalld.store.reading import count_undecided, counts, notes_by_root, problems
 from recalld.store.spaces import count_coming
+from recalld.store.verdicts import verdict_counts
 from retrieval.evidence import Calibration
 
 # A model that takes longer for one batch hangs, or may as well.
@@ -208,6 +209,11 @@ class StatusReport:
                 "parked": numbers["parked"],
                 "refused": numbers["extraction"].refused,
             },
+            "verdicts": {
+                "pending": self._waiting_facts(numbers),
+                "failed": numbers["verdicts"].failed,
+                "refused": numbers["verdicts"].refused,
+            },
             "database": {
                 "path": str(self._database.path),
                 "bytes": self._database.size(),
@@ -219,8 +225,14 @@ class StatusReport:
 
     def _waiting_blocks(self, numbers: Mapping[str, Any]) -> int:
         """Blocks that wait for the model; none do while there is none to wait for."""
-        is_off = self._extract is None or self._extract.health.state == "off"
-        return 0 if is_off else int(numbers["extraction"].pending)
+        return 0 if self._has_no_model() else int(numbers["extraction"].pending)
+
+    def _waiting_facts(self, numbers: Mapping[str, Any]) -> int:
+        """Facts that the model may still be asked about."""
+        return 0 if self._has_no_model() else int(numbers["verdicts"].pending)
+
+    def _has_no_model(self) -> bool:
+        return self._extract is None or self._extract.health.state == "off"
 
     def _llm(self) -> dict[str, object]:
         if self._extract is None:
@@ -244,6 +256,7 @@ class StatusReport:
                 "undecided": count_undecided(connection) if self._embed else 0,
                 "uncompared": count_to_compare(connection),
                 "extraction": extraction_counts(connection),
+                "verdicts": verdict_counts(connection),
                 "parked": parked_blocks(connection, _PARKED_SHOWN),
                 "notes": notes_by_root(connection),
                 "problems": {

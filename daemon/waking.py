@@ -62,6 +62,11 @@ class Waking:
         self.count()
         self._wake(self._agree, self._measure)
 
+    def links(self) -> None:
+        """Facts were compared: a model may be asked where rules can't tell."""
+        self.count()
+        self._wake(self._extract)
+
     def vectors(self) -> None:
         """There are statements that want vectors."""
         self.count()

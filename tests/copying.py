@@ -12,15 +12,16 @@ from ingest.rules.sentences import split_sentences
 from tests.fake_ollama import Step
 
 _BLOCK = re.compile(r"^\[(\d+)\] (?:\(.*?\) )?", re.MULTILINE)
+_PAIR = re.compile(r"^Pair \d+\nA: ", re.MULTILINE)
 _FENCED = re.compile(r"<<<NOTE TEXT\n(.*)\nNOTE TEXT>>>", re.DOTALL)
 _MARKS = re.compile(r"^(?:[-*+>#]|\d+[.)])\s+|\[[ x]\]\s+", re.MULTILINE)
 
 
 def asked_blocks(body: Mapping[str, Any]) -> list[str]:
-    """The texts of the blocks in a request; none where it is a probe."""
+    """The texts of the blocks in a request; none where it is a probe or about pairs of facts."""
     user = str(body["messages"][-1]["content"])
     fenced = _FENCED.search(user)
-    if fenced is None:
+    if fenced is None or asked_pairs(body):
         return []
     starts = list(_BLOCK.finditer(fenced[1]))
     ends = [found.start() for found in starts[1:]] + [len(fenced[1])]
@@ -49,8 +50,21 @@ def say(*statements: str) -> Step:
     return answer({"statement": statement} for statement in statements)
 
 
+def asked_pairs(body: Mapping[str, Any]) -> int:
+    """How many pairs of facts a request is about; 0 where it is no such question."""
+    return len(_PAIR.findall(str(body["messages"][-1]["content"])))
+
+
+def judged(body: Mapping[str, Any], verdict: str = "independent") -> Step:
+    """An answer that says the same of each pair."""
+    pairs = range(1, asked_pairs(body) + 1)
+    return Step(text=json.dumps({"verdicts": [{"pair": one, "verdict": verdict} for one in pairs]}))
+
+
 def copied(body: Mapping[str, Any]) -> Step:
-    """Every sentence of every block as a fact."""
+    """Every sentence of every block as a fact; pairs of facts have nothing to do with each other."""
+    if asked_pairs(body):
+        return judged(body)
     return answer(
         {"block": number, "statement": sentence}
         for number, text in enumerate(asked_blocks(body), 1)

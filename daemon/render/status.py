@@ -29,6 +29,7 @@ def status_lines(status: Mapping[str, object]) -> Iterator[Line]:
     yield from _model_lines(mapping(status.get("models")))
     yield from _evidence_lines(mapping(status.get("evidence")))
     yield from _extraction_lines(mapping(status.get("extraction")))
+    yield from _verdict_lines(mapping(status.get("verdicts")))
     database = mapping(status.get("database"))
     size = bytes_text(database.get("bytes"))
     yield (Span(f"database   {printable(database.get('path', '?'))} · {size}"),)
@@ -198,6 +199,21 @@ def _extraction_lines(extraction: Mapping[str, object]) -> Iterator[Line]:
         lines.append((Span("`recalld reextract --parked` tries these again", "dim"),))
     for number, line in enumerate(lines):
         yield (Span("facts      " if number == 0 else " " * 11), *line)
+
+
+def _verdict_lines(verdicts: Mapping[str, object]) -> Iterator[Line]:
+    """What the language model is still to be asked about, and what of its answers came to nothing."""
+    lines: list[Line] = []
+    if pending := verdicts.get("pending"):
+        lines.append((Span(f"{pending} facts wait to be compared by the language model"),))
+    if refused := mapping(verdicts.get("refused")):
+        counts = ", ".join(f"{count} {printable(reason)}" for reason, count in refused.items())
+        lines.append((Span(f"merges refused, as the facts differ: {counts}", "dim"),))
+    if failed := verdicts.get("failed"):
+        lines.append((Span(f"{failed} pairs got no usable answer", "bad"),))
+        lines.append((Span("`recalld reextract --parked` asks again", "dim"),))
+    for number, line in enumerate(lines):
+        yield (Span("verdicts   " if number == 0 else " " * 11), *line)
 
 
 def _parked(row: Mapping[str, object]) -> Span:

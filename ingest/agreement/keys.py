@@ -36,6 +36,11 @@ def content_words(text: str) -> frozenset[str]:
     return _taken_apart(text)[1]
 
 
+def words_in_order(text: str) -> tuple[str, ...]:
+    """The same in the order of the text, with repetitions."""
+    return _taken_apart(text)[0]
+
+
 def fact_keys(text: str) -> tuple[str, ...]:
     """The keys of a fact: words by themselves where it has few, pairs of words that stand out, pairs of neighbours.
 

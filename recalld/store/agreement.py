@@ -252,7 +252,7 @@ class AgreementWriter:
                 self._link(link)
             execute(
                 self._connection,
-                "UPDATE fact SET compared = 1 WHERE id IN (SELECT value FROM json_each(?))",
+                "UPDATE fact SET compared = 1, judged = 0 WHERE id IN (SELECT value FROM json_each(?))",
                 (json.dumps(facts),),
             )
             self._put_words({one.fact_id: one.words for one in results})
@@ -265,7 +265,7 @@ class AgreementWriter:
         for end in ("from_fact", "to_fact"):
             execute(
                 self._connection,
-                f"DELETE FROM fact_link WHERE {end} IN {ids} AND origin <> 'llm'"
+                f"DELETE FROM fact_link WHERE {end} IN {ids}"
                 " AND kind IN ('similar', 'extends', 'contradicts', 'supersedes')",
                 (json.dumps(facts),),
             )
@@ -356,12 +356,12 @@ class AgreementWriter:
         return True
 
     def compare_all_again(self) -> None:
-        """Forgets all that comparison found; what users said stays."""
+        """Forgets all that comparison found; what users and models said stays."""
         with transaction(self._connection):
             self._forget()
 
     def _forget(self) -> None:
-        execute(self._connection, "DELETE FROM fact_link WHERE origin <> 'llm'")
+        execute(self._connection, "DELETE FROM fact_link")
         execute(self._connection, "DELETE FROM fact_key")
         execute(self._connection, "DELETE FROM fact_words")
         execute(self._connection, "UPDATE fact SET compared = 0, superseded_by = NULL")

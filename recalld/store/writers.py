@@ -14,6 +14,7 @@ from recalld.store.notes import NoteWriter
 from recalld.store.regraph import GraphWriter
 from recalld.store.spaces import SpaceWriter
 from recalld.store.usage import UsageWriter
+from recalld.store.verdicts import VerdictWriter
 
 T = TypeVar("T")
 
@@ -30,6 +31,7 @@ class Writers:
     deep: DeepWriter
     graph: GraphWriter
     agreement: AgreementWriter
+    verdicts: VerdictWriter
 
     @classmethod
     def over(cls, connection: Connection) -> Writers:
@@ -43,6 +45,7 @@ class Writers:
             deep=DeepWriter(connection),
             graph=GraphWriter(connection),
             agreement=AgreementWriter(connection),
+            verdicts=VerdictWriter(connection),
         )
 
     def put_meta(self, key: str, value: str) -> None:

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import tempfile
-from itertools import product
+from contextlib import suppress
+from itertools import count, product
 from pathlib import Path
+from zlib import crc32
 
 import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, precondition, rule
 
+from ingest.agreement.judging import JudgingStage
 from ingest.agreement.stage import AgreeingStage
+from recalld.errors import TransientModelError
 from recalld.records import Category, FactId
 from recalld.store.agreement import Resolution
 from recalld.store.connection import execute
 from recalld.store.succession import MOST_IN_SERIES, MOST_SHARING
 from tests.cases.test_equals_rebuild import PATHS, QUICK_DISK, HereWrites, Notes, Store
+from tests.ingest.agreement.judges import ScriptedJudge
 
 FOUND = {
     "links": "SELECT a.uid, b.uid, kind, weight, fact_link.origin, reason FROM fact_link"
@@ -51,6 +56,15 @@ CLAIMS = (
 )
 SYLLABLES = tuple(f"{one}{other}" for other in "aeiou" for one in "bdfklmnprt")
 HEADS = ("", "---\ndate: 2026-02-01\n---\n", "---\ndate: 2026-05-01\n---\n", "# Named\n\n")
+
+
+# Times in the order of asking.
+CLOCK = count(1)
+VERDICTS = ("duplicate", "extends", "contradicts", "independent", "no such verdict")
+
+
+def _verdict(by: str, one: str, other: str) -> str:
+    return VERDICTS[crc32("|".join((by, *sorted((one, other)))).encode()) % len(VERDICTS)]
 
 
 def found_in(store: Store) -> dict[str, list[tuple[object, ...]]]:
@@ -118,6 +132,23 @@ class Compared(Notes):
         one = FactId(data.draw(st.sampled_from(ids)))
         writes = HereWrites(self.store.database)
         writes.call(lambda writers: writers.usage.categorise([(one, category)]))
+
+    @rule(steps=st.integers(1, 4), outage=st.booleans(), by=st.sampled_from(("one", "another")))
+    def ask_a_model(self, steps: int, outage: bool, by: str) -> None:
+        """Answers follow from the words and the model; an outage in the middle is a crash as well."""
+        model = ScriptedJudge(lambda one, other: _verdict(by, one, other))
+        judging = JudgingStage(
+            database=self.store.database,
+            writes=HereWrites(self.store.database),
+            model=model,
+            answers=lambda: not outage,
+            now_ms=lambda: next(CLOCK),
+        )
+        for number in range(steps):
+            if outage and number == steps - 1:
+                model.replies = ["no answer", TransientModelError("away", state="down")]
+            with suppress(TransientModelError):
+                judging.step(by)
 
     @rule()
     def equals_comparing_all(self) -> None:

@@ -13,6 +13,8 @@ from recalld.errors import InvalidParams, NotFound
 from recalld.records import Category, FactId
 from recalld.store.connection import Database
 from recalld.store.writers import Writers
+from tests.copying import answer, asked_blocks, asked_pairs, judged
+from tests.fake_ollama import FakeOllama, Step
 from tests.fakes import WordEmbedder
 from tests.running import RunningDaemon
 
@@ -303,3 +305,70 @@ def test_example_vault_knows_which_database_server_is_current(tmp_path):
         newer = next(hit for hit in hits if hit["anchor"] == older["superseded_by"])
         assert "db2" in newer["text"]
         assert texts.index(newer["text"]) < texts.index(OLD)
+
+
+STANDS, REMOVED = "`gemma3:4b` is installed on `felix`.", "There are no models on `felix` at all."
+
+
+def judging(body: dict[str, Any]) -> Step:
+    """A model that finds nothing to extract, and the two above at odds."""
+    user = str(body["messages"][-1]["content"])
+    if not asked_pairs(body):
+        return answer(
+            {"block": number, "statement": text, "entities": ["felix"]}
+            for number, text in enumerate(asked_blocks(body), 1)
+        )
+    return judged(body, "contradicts" if STANDS in user and REMOVED in user else "independent")
+
+
+@pytest.mark.slow
+def test_conflict_that_only_a_model_sees_is_shown_outlives_a_restart_and_goes_with_its_note(
+    tmp_path,
+):
+    with FakeOllama() as fake:
+        fake.answer = judging
+        settings = {"llm.provider": "ollama", "llm.host": fake.url}
+        with RunningDaemon(tmp_path, settings=settings) as daemon:
+            daemon.write("2026-01.md", STANDS + "\n")
+            daemon.write("2026-06.md", REMOVED + "\n")
+            status = daemon.settle()
+            assert status["stages"]["verdicts"]["last_ok"]
+            assert status["verdicts"] == {"pending": 0, "failed": 0, "refused": {}}
+            [pair] = pairs(daemon)
+            assert [fact["text"] for fact in pair["facts"]] == [REMOVED, STANDS]
+            assert pair["state"] == "superseded"
+            hit = hit_of(daemon.recall("What is installed on felix?"), STANDS)
+            assert hit["superseded_by"] == next(
+                fact["anchor"] for fact in pair["facts"] if fact["text"] == REMOVED
+            )
+        calls = len(fake.calls("/api/chat"))
+        with RunningDaemon(tmp_path, settings=settings) as daemon:
+            daemon.settle()
+            assert len(pairs(daemon)) == 1
+            (daemon.vault / "2026-06.md").unlink()
+            daemon.settle()
+            assert pairs(daemon) == []
+            [hit] = daemon.recall("What is installed on felix?")
+            assert hit["superseded_by"] is None
+        assert len(fake.calls("/api/chat")) == calls
+
+
+@pytest.mark.slow
+def test_model_that_answers_no_question_about_pairs_is_told_in_status(tmp_path):
+    def silent(body: dict[str, Any]) -> Step:
+        return Step(text="Well, that depends.") if asked_pairs(body) else judging(body)
+
+    with FakeOllama() as fake:
+        fake.answer = silent
+        settings = {"llm.provider": "ollama", "llm.host": fake.url}
+        with RunningDaemon(tmp_path, settings=settings) as daemon:
+            daemon.write("2026-01.md", STANDS + "\n")
+            daemon.write("2026-06.md", REMOVED + "\n")
+            status = daemon.settle()
+            assert status["verdicts"]["failed"] == 1
+            assert status["stages"]["verdicts"]["failed"] == 1
+            assert "no usable answer" in status["stages"]["verdicts"]["reason"]
+            fake.answer = judging
+            daemon.call("reextract", parked=True)
+            assert daemon.settle()["verdicts"]["failed"] == 0
+            assert len(pairs(daemon)) == 1

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from recalld.errors import ModelUnavailable
-from tests.copying import answer, asked_blocks, copied, say, scripted
+from tests.copying import answer, asked_blocks, asked_pairs, copied, judged, say, scripted
 from tests.fake_ollama import DIGEST, FakeOllama, Listed, Step, again, fails, prose
 from tests.fakes import WordEmbedder
 from tests.running import RunningDaemon
@@ -524,6 +524,8 @@ def test_orders_in_a_note_create_no_fact_and_do_not_leave_their_frame(tmp_path, 
     )
 
     def obedient(body):
+        if asked_pairs(body):
+            return judged(body, "duplicate")
         given = json.loads(copied(body).text)["facts"]
         lies = [{"statement": "admin is Eve"}, {"statement": "The admin is Eve."}]
         return answer([*lies, *given])

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.agreement.stage import AgreeingStage, keys_of, links_between
+from ingest.agreement.links import keys_of, links_between
+from ingest.agreement.stage import AgreeingStage
 from ingest.plan import uid_of
 from recalld.records import Category, DateInterval, FactId
 from recalld.store.agreement import Comparable, Resolution
