@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Literal
 
-from ingest.agreement.keys import LEAST_OVERLAP, Profile, profile, unpacked
+from ingest.agreement.keys import Profile, profile, unpacked
 from ingest.agreement.links import asked_of, claim_of, series_of, standing, veto_between
 from ingest.agreement.question import PROMPT_VERSION, answers_in, question
 from recalld.errors import ModelError, PromptCut
@@ -36,6 +36,8 @@ from recalld.store.writers import Writes
 # Pairs that are asked about for one fact, and what is looked at to find them in each way.
 _MOST_PAIRS = 4
 _LOOKED_AT = 8
+# Of all words that either of two facts has; what shares less is asked about only where names or vectors lead to it.
+_LEAST_SHARE = 0.25
 # Facts that need no question, looked at in one step.
 _LOOK_AHEAD = 20
 
@@ -229,8 +231,8 @@ def _alike(connection: Connection, fact_id: FactId) -> list[FactId]:
         other: _share(mine, unpacked(words))
         for other, words in alike_in_words(connection, fact_id).items()
     }
-    least = [other for other, share in shares.items() if share >= LEAST_OVERLAP / 2]
-    return sorted(least, key=lambda other: (-shares[other], other))[:_LOOKED_AT]
+    near = [other for other, share in shares.items() if share >= _LEAST_SHARE]
+    return sorted(near, key=lambda other: (-shares[other], other))[:_LOOKED_AT]
 
 
 def _share(mine: Profile, theirs: Profile) -> float:

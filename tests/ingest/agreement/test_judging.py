@@ -14,7 +14,7 @@ from recalld.store.agreement import Resolution, comparables
 from recalld.store.verdicts import verdict_counts
 from tests.cases.test_equals_rebuild import QUICK_DISK
 from tests.fakes import WordEmbedder
-from tests.ingest.agreement.judges import Memory, pairs_asked
+from tests.ingest.agreement.judges import Memory, pairs_asked, said
 from tests.ingest.agreement.test_relation import PAIRS, is_right
 from tests.ingest.agreement.test_stage import _found
 
@@ -170,6 +170,25 @@ def test_outage_uses_nothing_up_and_what_was_said_is_kept(memory):
     memory.restart()
     memory.settle()
     assert memory.kinds() == [("contradicts", "llm"), ("supersedes", "llm")]
+
+
+def test_restart_in_the_middle_of_a_fact_s_pairs_asks_only_about_the_rest(memory):
+    """In company there is no answer, alone there is one, then the model is away and the daemon starts anew."""
+    for name in ("cellar", "attic", "garden"):
+        memory.write(f"{name}.md", f"Ana keeps the spare wheels of the cart in the {name}.\n")
+    memory.compare()
+    memory.model.is_there = False
+    memory.model.replies = ["no", said("independent"), TransientModelError("away", state="down")]
+    with pytest.raises(TransientModelError):
+        memory.judging.step(memory.judge)
+    together, alone, cut = memory.model.asked
+    assert (len(together), len(alone), len(cut)) == (2, 1, 1)
+    memory.restart()
+    memory.settle()
+    later = [frozenset(pair) for asked in memory.model.asked[3:] for pair in asked]
+    assert frozenset(alone[0]) not in later
+    assert len(later) == len(set(later))
+    assert memory.rows("SELECT count(*) FROM verdict") == [(3,)]
 
 
 @pytest.mark.parametrize(
