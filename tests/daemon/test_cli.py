@@ -240,7 +240,7 @@ def test_output_that_the_locale_cannot_hold_is_replaced(daemon):
         "PYTHONIOENCODING": "latin-1",
     }
     done = subprocess.run(
-        [*PROGRAM, "recall", "x"], capture_output=True, env=env, check=False, timeout=20
+        [*PROGRAM, "recall", "x"], capture_output=True, env=env, check=False, timeout=DEADLINE_S
     )
     assert done.returncode == 0
     assert b"De uitrol faalt" in done.stdout
@@ -249,7 +249,12 @@ def test_output_that_the_locale_cannot_hold_is_replaced(daemon):
 @pytest.mark.slow
 def test_bare_environment_is_enough(place):
     done = subprocess.run(
-        [*PROGRAM, "recall", "x"], capture_output=True, text=True, env={}, check=False, timeout=20
+        [*PROGRAM, "recall", "x"],
+        capture_output=True,
+        text=True,
+        env={},
+        check=False,
+        timeout=DEADLINE_S,
     )
     assert done.returncode == 3
     assert "Traceback" not in done.stderr
