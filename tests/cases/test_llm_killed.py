@@ -61,7 +61,9 @@ def real_notes() -> dict[str, str]:
     vault = SHARED / "data" / "vaults" / "til-jbranchaud"
     if not vault.is_dir():
         pytest.skip(f"{vault} is not there: set RECALLD_SHARED")
-    paths = sorted(path for path in vault.rglob("*.md") if path.name != "README.md")[:NOTES]
+    paths = sorted(path for path in vault.rglob("*.md") if path.name != "README.md")[
+        : NOTES * 3 // 5
+    ]
     return {str(path.relative_to(vault)): path.read_text("utf-8") for path in paths}
 
 

@@ -88,11 +88,16 @@ def test_root_that_goes_is_scanned_once_and_heard_again_when_it_comes_back(roots
     watches.check()
     assert loop.scans.count("one") == asked, "nothing is new"
     roots["one"].mkdir()
-    # It may have the old one's number, and is taken for it until the old one's watch has ended.
     soon(lambda: (watches.check(), loop.scans.count("one") > asked)[1])
+
+    # It may have the old one's number: then the old watch passes for its own until that has ended.
+    def heard() -> bool:
+        watches.check()
+        (roots["one"] / "a.md").write_text("a")
+        return ("one", "a.md") in loop.hints
+
+    soon(heard)
     assert watches.health("one").state == "watching"
-    (roots["one"] / "a.md").write_text("a")
-    soon(lambda: ("one", "a.md") in loop.hints)
     assert "other" not in loop.scans
 
 
