@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from recalld.models.embedder import Shift, Vector
 from recalld.records import PassageId, StatementId
@@ -28,31 +29,20 @@ def nearness_to(
     """
     if query is None:
         return {}
-    if shift is None:
-        return _cosines(connection, vectors, query, passages)
-    asked = _unit(query - shift.query)
-    with_query = _cosines(connection, vectors, asked, passages)
-    length = float(np.linalg.norm(shift.statement))
-    if not length:
-        return with_query
-    # (u - s) . q / |u - s|, for unit u, from products of u alone: u . q and u . s.
-    with_shift = _cosines(connection, vectors, _unit(shift.statement), passages)
+    standing = [] if shift is None else [shift.query, shift.statement]
+    near = vectors.products(connection, query, standing, passages)
+    cosines = near.values[:, 0] if shift is None else _shifted(near.values, query, shift)
+    return dict(zip(near.statements, cosines.tolist(), strict=True))
+
+
+def _shifted(products: NDArray[np.float32], query: Vector, shift: Shift) -> NDArray[np.float64]:
+    """(u - s) . (q - t) / |u - s| |q - t| for unit vectors u, from u . q, u . t and u . s."""
+    with_query, with_query_shift, with_shift = products.astype(np.float64).T
+    asked = query - shift.query
+    length = max(float(np.linalg.norm(asked)), 1e-9)
     own = float(shift.statement @ asked)
-    return {
-        key: (product - own) / max(1.0 - 2.0 * length * with_shift[key] + length**2, 1e-9) ** 0.5
-        for key, product in with_query.items()
-    }
-
-
-def _cosines(
-    connection: Connection, vectors: VectorSearch, query: Vector, passages: Sequence[PassageId]
-) -> dict[StatementId, float]:
-    found: dict[StatementId, float] = {}
-    for one in vectors.similarities(connection, query, passages):
-        found |= one.cosines
-    return found
-
-
-def _unit(vector: Vector) -> Vector:
-    scaled: Vector = vector / np.float32(max(float(np.linalg.norm(vector)), 1e-9))
-    return scaled
+    lengths = 1.0 - 2.0 * with_shift + float(shift.statement @ shift.statement)
+    shifted: NDArray[np.float64] = (with_query - with_query_shift - own) / (
+        length * np.sqrt(np.maximum(lengths, 1e-9))
+    )
+    return shifted

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import threading
+from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
@@ -22,9 +23,11 @@ from recalld.store.spaces import SpaceId, space_in_use
 from recalld.store.vectors import (
     EXACT_BELOW,
     PassageSimilarity,
+    Products,
     SqliteVectors,
     Vector,
     is_usable,
+    no_products,
     unit_rows,
 )
 
@@ -32,6 +35,9 @@ from recalld.store.vectors import (
 CAPACITY = 100_000
 # Passages beyond the limit that are taken as well, as some of the best may be gone.
 _SPARE = 50
+# Vectors whose products with every row are remembered: those that each query comes with, and a query that is asked
+# again, of given passages. 400 KB each at most.
+_REMEMBERED = 8
 
 
 @dataclass(slots=True)
@@ -54,9 +60,8 @@ class _Copy:
     # Length of the sum of the unit vectors of each passage, by its dense number.
     norms: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     dead: int = 0
-    # The query asked last and its cosine with each row: it is asked again, of given passages.
-    asked: Vector | None = None
-    cosines: NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
+    # By a vector's bytes, its product with each row, the one asked for last at the end.
+    products: OrderedDict[bytes, NDArray[np.float32]] = field(default_factory=OrderedDict)
 
 
 class MemoryVectors:
@@ -104,6 +109,30 @@ class MemoryVectors:
             return found
         return found + self._sqlite.similarities(connection, query, sorted(others))
 
+    def products(
+        self,
+        connection: Connection,
+        query: Vector,
+        standing: Sequence[Vector],
+        passages: Sequence[PassageId],
+    ) -> Products:
+        """See VectorSearch."""
+        if not is_usable(query):
+            return no_products(1 + len(standing))
+        with self._lock:
+            copy = self._current(connection, len(query))
+            known = [one for one in passages if one in copy.rows_of] if copy else []
+            found = _products(copy, query, standing, known) if copy and known else None
+        others = sorted(set(passages).difference(known))
+        if found is not None and not others:
+            return found
+        rest = self._sqlite.products(connection, query, standing, others)
+        if found is None:
+            return rest
+        return Products(
+            found.statements + rest.statements, np.concatenate([found.values, rest.values])
+        )
+
     def _current(self, connection: Connection, dimension: int) -> _Copy | None:
         """The copy as of this snapshot; None when the store is too large for it, or the snapshot older."""
         copy = self._copy
@@ -131,10 +160,7 @@ class MemoryVectors:
     ) -> list[PassageSimilarity]:
         if not copy.passages:
             return []
-        if copy.asked is not query:
-            copy.cosines = copy.matrix[: copy.rows] @ query
-            copy.asked = query
-        cosines, places = copy.cosines, copy.places[: copy.rows]
+        cosines, places = _with_every_row(copy, query), copy.places[: copy.rows]
         if copy.dead:
             alive = places >= 0
             cosines, places = cosines[alive], places[alive]
@@ -145,14 +171,19 @@ class MemoryVectors:
         blended[best < -1.5] = -np.inf
         if within is not None:
             blended[~np.isin(np.array(copy.passages), within)] = -np.inf
-        chosen = [copy.passages[place] for place in _largest(blended, limit + _SPARE)]
+        largest = _largest(blended, limit + _SPARE)
+        chosen = [copy.passages[place] for place in largest]
         here = _still_there(connection, chosen[:limit])
         if len(here) < min(limit, len(chosen)):
             here |= _still_there(connection, chosen[limit:])
             for passage_id in set(chosen) - here:
                 _bury(copy, passage_id)
-        found = [PassageId(passage_id) for passage_id in chosen if passage_id in here]
-        return _similarities(copy, query, found[:limit])
+        found = [
+            PassageSimilarity(PassageId(passage_id), near)
+            for passage_id, near in zip(chosen, blended[largest].tolist(), strict=True)
+            if passage_id in here
+        ]
+        return found[:limit]
 
 
 def _newest(connection: Connection) -> int:
@@ -168,22 +199,41 @@ def _similarities(
     if not passages:
         return []
     groups = [copy.rows_of[passage_id] for passage_id in passages]
-    wanted = [row for rows in groups for row in rows]
-    cosines = copy.cosines[wanted] if copy.asked is query else copy.matrix[wanted] @ query
-    ends = list(accumulate(map(len, groups)))
-    starts = [0, *ends[:-1]]
+    cosines = _with_rows(copy, query, [row for rows in groups for row in rows])
+    starts = [0, *accumulate(map(len, groups[:-1]))]
     norms = copy.norms[[copy.place_of[passage_id] for passage_id in passages]]
     sums = np.add.reduceat(cosines.astype(np.float64), starts)
     blended = 0.5 * np.maximum.reduceat(cosines, starts) + 0.5 * sums / np.maximum(norms, 1e-9)
-    by_statement = list(
-        zip([copy.statements[row] for row in wanted], cosines.tolist(), strict=True)
-    )
-    return [
-        PassageSimilarity(passage_id, near, dict(by_statement[start:end]))
-        for passage_id, near, start, end in zip(
-            passages, blended.tolist(), starts, ends, strict=True
-        )
-    ]
+    return [*map(PassageSimilarity, passages, blended.tolist())]
+
+
+def _products(
+    copy: _Copy, query: Vector, standing: Sequence[Vector], passages: Sequence[PassageId]
+) -> Products:
+    """Of passages in the copy."""
+    rows = [row for passage_id in passages for row in copy.rows_of[passage_id]]
+    columns = [_with_every_row(copy, vector)[rows] for vector in standing]
+    values = np.column_stack([_with_rows(copy, query, rows), *columns])
+    return Products([copy.statements[row] for row in rows], values)
+
+
+def _with_rows(copy: _Copy, vector: Vector, rows: Sequence[int]) -> NDArray[np.float32]:
+    """Its products with some rows, from those with all where they are remembered."""
+    known = copy.products.get(vector.tobytes())
+    products: NDArray[np.float32] = copy.matrix[rows] @ vector if known is None else known[rows]
+    return products
+
+
+def _with_every_row(copy: _Copy, vector: Vector) -> NDArray[np.float32]:
+    """Its products with all rows, remembered."""
+    key = vector.tobytes()
+    found = copy.products.get(key)
+    if found is None:
+        found = copy.products[key] = copy.matrix[: copy.rows] @ vector
+        if len(copy.products) > _REMEMBERED:
+            copy.products.popitem(last=False)
+    copy.products.move_to_end(key)
+    return found
 
 
 def _allowed_ids(
@@ -232,8 +282,10 @@ def _learn(copy: _Copy, connection: Connection) -> None:
         grown = _room(max(needed, 2 * len(copy.matrix)), copy.matrix.shape[1])
         grown[: copy.rows] = copy.matrix[: copy.rows]
         copy.matrix = grown
-    copy.asked = None
     copy.matrix[copy.rows : needed] = vectors
+    for key, products in copy.products.items():
+        more = vectors @ np.frombuffer(key, np.float32)
+        copy.products[key] = np.concatenate([products, more])
     places = np.empty(needed, np.int64)
     places[: copy.rows] = copy.places[: copy.rows]
     copy.places = places

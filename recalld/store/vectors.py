@@ -48,12 +48,19 @@ def quantise(vector: Vector) -> tuple[bytes, bytes]:
 
 
 class PassageSimilarity(NamedTuple):
-    """How near a passage is to the query: its statements' cosines, exact."""
+    """How near a passage is to the query, by the exact cosines of its statements."""
 
     passage_id: PassageId
     # Half the best statement, half the normalised mean of all.
     blended: float
-    cosines: dict[StatementId, float]
+
+
+class Products(NamedTuple):
+    """Scalar products of statements' unit vectors with some vectors."""
+
+    statements: list[StatementId]
+    # (statements, vectors)
+    values: NDArray[np.float32]
 
 
 class VectorSearch(Protocol):
@@ -76,6 +83,20 @@ class VectorSearch(Protocol):
         self, connection: Connection, query: Vector, passages: Sequence[PassageId]
     ) -> list[PassageSimilarity]:
         """The same for given passages; those without a vector are left out."""
+        ...
+
+    def products(
+        self,
+        connection: Connection,
+        query: Vector,
+        standing: Sequence[Vector],
+        passages: Sequence[PassageId],
+    ) -> Products:
+        """Of every statement of these passages that has a vector, with the query and each of the standing vectors.
+
+        Standing are those that every query comes with, so that what they give may be remembered. Any length will do;
+        none are found for a query that is zero or not finite.
+        """
         ...
 
 
@@ -155,16 +176,42 @@ class SqliteVectors:
         space = space_in_use(connection, self._identity) if is_usable(query) else None
         if space is None:
             return []
-        rows = execute(
-            connection,
-            "SELECT passage_id, statement_id, embedding FROM json_each(:ids)"
-            # In this order: otherwise every vector of the space is read for each statement.
-            " CROSS JOIN statement ON passage_id = value"
-            " CROSS JOIN vector ON statement_id = statement.id AND space = :space"
-            " ORDER BY passage_id",
-            {"ids": json.dumps(list(passages)), "space": space},
-        )
-        return blend(query, rows)
+        return blend(query, _stored(connection, space, passages))
+
+    def products(
+        self,
+        connection: Connection,
+        query: Vector,
+        standing: Sequence[Vector],
+        passages: Sequence[PassageId],
+    ) -> Products:
+        """See VectorSearch."""
+        space = space_in_use(connection, self._identity) if is_usable(query) else None
+        rows = _stored(connection, space, passages) if space is not None else []
+        if not rows:
+            return no_products(1 + len(standing))
+        values = unit_rows([row[2] for row in rows]) @ np.column_stack([query, *standing])
+        return Products([StatementId(row[1]) for row in rows], values)
+
+
+def no_products(vectors: int) -> Products:
+    """Of no statement, with so many vectors."""
+    return Products([], np.empty((0, vectors), np.float32))
+
+
+def _stored(
+    connection: Connection, space: SpaceId, passages: Sequence[PassageId]
+) -> list[tuple[int, int, bytes]]:
+    """(passage id, statement id, int8 vector) of the passages' statements, sorted by passage."""
+    return execute(
+        connection,
+        "SELECT passage_id, statement_id, embedding FROM json_each(:ids)"
+        # In this order: otherwise every vector of the space is read for each statement.
+        " CROSS JOIN statement ON passage_id = value"
+        " CROSS JOIN vector ON statement_id = statement.id AND space = :space"
+        " ORDER BY passage_id",
+        {"ids": json.dumps(list(passages)), "space": space},
+    )
 
 
 def blend(query: Vector, rows: Sequence[tuple[int, int, bytes]]) -> list[PassageSimilarity]:
@@ -183,15 +230,9 @@ def blend(query: Vector, rows: Sequence[tuple[int, int, bytes]]) -> list[Passage
     sums = np.add.reduceat(unit, starts, axis=0)
     means = (sums @ query) / np.maximum(np.linalg.norm(sums, axis=1), 1e-9)
     blended = (0.5 * best + 0.5 * means).tolist()
-    ends = [*starts[1:].tolist(), len(rows)]
-    by_statement = list(zip([StatementId(row[1]) for row in rows], cosines.tolist(), strict=True))
     return [
-        PassageSimilarity(
-            passage_id=PassageId(rows[start][0]),
-            blended=blended[index],
-            cosines=dict(by_statement[start : ends[index]]),
-        )
-        for index, start in enumerate(starts.tolist())
+        PassageSimilarity(PassageId(rows[start][0]), near)
+        for start, near in zip(starts.tolist(), blended, strict=True)
     ]
 
 

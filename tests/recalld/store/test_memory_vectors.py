@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from recalld.store import memory_vectors
 from recalld.store.changes import NewVector
 from recalld.store.memory_vectors import MemoryVectors
-from recalld.store.vectors import blend, quantise
+from recalld.store.vectors import SqliteVectors, blend, quantise
 from tests.recalld.store.building import Shelf, block
 
 DIMENSION = 64
@@ -55,17 +55,30 @@ def exact(shelf, query, limit):
     return sorted(blend(query, rows), key=lambda one: (-one.blended, one.passage_id))[:limit]
 
 
+# Vectors that every query comes with; of any length.
+STANDING = list(np.random.default_rng(99).standard_normal((2, DIMENSION)).astype(np.float32))
+
+
 def assert_same(shelf, searched, query, limit=5):
     due = exact(shelf, query, limit)
     with shelf.reader() as connection:
         got = searched.nearest(connection, query, limit, None)
-        again = searched.similarities(connection, query, [one.passage_id for one in due])
+        passages = [one.passage_id for one in due]
+        again = searched.similarities(connection, query, passages)
+        products = by_statement(searched.products(connection, query, STANDING, passages))
+        exactly = by_statement(SqliteVectors().products(connection, query, STANDING, passages))
     assert [one.passage_id for one in got] == [one.passage_id for one in due]
     for one, other in zip(got, due, strict=True):
         assert one.blended == pytest.approx(other.blended, abs=1e-5)
-        assert one.cosines == pytest.approx(other.cosines, abs=1e-5)
     found = {one.passage_id: one.blended for one in again}
     assert found == pytest.approx({one.passage_id: one.blended for one in due}, abs=1e-5)
+    assert products.keys() == exactly.keys()
+    for statement_id, values in products.items():
+        assert values == pytest.approx(exactly[statement_id], abs=1e-5)
+
+
+def by_statement(products):
+    return dict(zip(products.statements, products.values.tolist(), strict=True))
 
 
 STEPS = st.lists(
@@ -151,3 +164,4 @@ def test_a_query_without_direction_finds_nothing(shelf):
         for query in (np.zeros(DIMENSION, np.float32), np.full(DIMENSION, np.nan, np.float32)):
             assert searched.nearest(connection, query, 5, None) == []
             assert searched.similarities(connection, query, [1]) == []
+            assert searched.products(connection, query, STANDING, [1]).statements == []

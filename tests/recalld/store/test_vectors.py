@@ -146,6 +146,7 @@ def test_an_allowed_nothing_finds_nothing(shelf):
         query = clustered(40)[0]
         assert SqliteVectors().nearest(connection, query, 10, allowed) == []
         assert SqliteVectors().similarities(connection, query, []) == []
+        assert SqliteVectors().products(connection, query, [], []).statements == []
 
 
 @pytest.mark.parametrize("bad", [0.0, np.nan, np.inf])
@@ -155,12 +156,14 @@ def test_a_query_that_points_nowhere_finds_nothing(bad, shelf):
     with shelf.reader() as connection:
         assert SqliteVectors().nearest(connection, query, 10, None) == []
         assert SqliteVectors().similarities(connection, query, [PassageId(1)]) == []
+        products = SqliteVectors().products(connection, query, [query], [PassageId(1)])
+        assert products.statements == []
+        assert products.values.shape == (0, 2)
 
 
 def test_a_passage_is_half_its_best_statement_and_half_their_mean():
     one, other = np.eye(4, dtype=np.float32)[:2]
     rows = [(1, 1, quantise(one)[1]), (1, 2, quantise(other)[1]), (2, 3, quantise(other)[1])]
     first, second = blend(one, rows)
-    assert first.cosines == {1: pytest.approx(1), 2: pytest.approx(0)}
     assert first.blended == pytest.approx(0.5 + 0.5 * np.sqrt(0.5))
     assert (second.passage_id, second.blended) == (2, pytest.approx(0))
