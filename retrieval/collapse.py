@@ -10,6 +10,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from recalld.records import FactId, PassageId
 from retrieval.records import Collapsed, Shown
@@ -26,6 +27,8 @@ _MARKS: dict[str, str] = {
 _ANY_MARK = re.compile(f"[{''.join(_MARKS)}]")
 # What ends a sentence and adds nothing to it; `?` and `!` mean something.
 _PLAIN_ENDS = ".,;:"
+# Texts whose form is remembered: the same facts answer many questions.
+_REMEMBERED = 1024
 
 _Key = tuple[str, ...]
 
@@ -78,6 +81,7 @@ def collapse(ranked: Iterable[Shown]) -> tuple[Collapsed, ...]:
     return tuple(Collapsed(kept=group.kept, sources=tuple(group.sources)) for group in groups)
 
 
+@lru_cache(_REMEMBERED)
 def normalised(text: str) -> str:
     """The text as it is compared: one case, one form of letters, spaces, quotes and dashes, no last full stop.
 

@@ -43,9 +43,7 @@ def fuse(
     weight = _share_of_vectors(keywords, vectors, vector_weight)
     nothing = [0.0] * len(candidates)
     return {
-        candidate.passage_id: Fused(
-            keyword_z=keyword, vector_z=vector, fused=(1 - weight) * keyword + weight * vector
-        )
+        candidate.passage_id: Fused(keyword, vector, (1 - weight) * keyword + weight * vector)
         for candidate, keyword, vector in zip(
             candidates, keywords or nothing, vectors or nothing, strict=True
         )
@@ -66,14 +64,19 @@ def add_neighbours(
     themselves candidates. Gains are taken from scores without gains, so nothing cascades.
     """
     at: dict[tuple[NoteId, int], float] = {
-        (candidate.note_id, candidate.position): fused[candidate.passage_id].fused
-        for candidate in candidates
+        (note_id, position): fused[passage_id].fused
+        for passage_id, note_id, position, *_ in candidates
     }
     gained = dict(fused)
-    for candidate in candidates:
-        gain = share * _gain(candidate, at)
-        if gain:
-            gained[candidate.passage_id] = fused[candidate.passage_id]._replace(neighbour=gain)
+    for passage_id, note_id, position, length, *_ in candidates:
+        if length >= LONG_LENGTH:
+            continue
+        before = at.get((note_id, position - 1), 0.0)
+        after = at.get((note_id, position + 1), 0.0)
+        better = max(before, after)
+        if better > 0.0:
+            gain = share * _shortness(length) * better
+            gained[passage_id] = fused[passage_id]._replace(neighbour=gain)
     return gained
 
 
@@ -90,21 +93,12 @@ def add_graph(
         most: What gaining in full is, in standard deviations.
     """
     best = max(reached.values(), default=0.0)
-    return {
-        passage_id: one._replace(graph=most * (reached[passage_id] / best))
-        if passage_id in reached
-        else one
-        for passage_id, one in fused.items()
+    gained = {
+        passage_id: fused[passage_id]._replace(graph=most * (worth / best))
+        for passage_id, worth in reached.items()
+        if passage_id in fused
     }
-
-
-def _gain(candidate: Candidate, at: Mapping[tuple[NoteId, int], float]) -> float:
-    if candidate.length >= LONG_LENGTH:
-        return 0.0
-    before = at.get((candidate.note_id, candidate.position - 1), 0.0)
-    after = at.get((candidate.note_id, candidate.position + 1), 0.0)
-    better = max(before, after)
-    return _shortness(candidate.length) * better if better > 0.0 else 0.0
+    return {**fused, **gained}
 
 
 def _shortness(length: int) -> float:

@@ -261,21 +261,18 @@ def candidates(connection: Connection, found: Found, query: Query) -> list[Candi
         if query.asks_when or query.asks_quantity
         else {}
     )
-    places = passage_places(connection, found.union)
-    made = []
-    for passage_id, (note_id, position, length) in places.items():
-        similar = found.similar.get(passage_id)
-        text = texts.get(passage_id, "")
-        made.append(
-            Candidate(
-                passage_id=passage_id,
-                note_id=note_id,
-                position=position,
-                length=length,
-                keyword=found.keyword.get(passage_id),
-                vector=similar.blended if similar and found.vector_scores else None,
-                has_number=query.asks_quantity and has_number(text),
-                has_time_word=query.asks_when and has_time_word(text),
-            )
+    keyword, similar = found.keyword.get, found.similar if found.vector_scores else {}
+    blended = {passage_id: one.blended for passage_id, one in similar.items()}.get
+    return [
+        Candidate(
+            passage_id,
+            note_id,
+            position,
+            length,
+            keyword(passage_id),
+            blended(passage_id),
+            query.asks_quantity and has_number(texts.get(passage_id, "")),
+            query.asks_when and has_time_word(texts.get(passage_id, "")),
         )
-    return made
+        for passage_id, note_id, position, length in passage_places(connection, found.union)
+    ]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from recalld.records import FactId, PassageId
-from recalld.store.connection import Connection, execute
+from recalld.store.connection import Connection, Row, execute
 from recalld.store.searching import Allowed, Bindings
 
 # An entity that more facts name leads everywhere.
@@ -86,8 +86,29 @@ class Within:
         )
 
 
+_NONE = "[]"
+
+
 def _ids(things: Iterable[Thing], kind: str) -> str:
     return json.dumps([one.row_id for one in things if one.kind == kind])
+
+
+def _of_entities(
+    connection: Connection, things: Iterable[Thing], within: Within, sql: str
+) -> list[Row]:
+    """The rows of a statement on :walk_entities; where there are none it is not run, as each costs some."""
+    ids = _ids(things, "entity")
+    return (
+        execute(connection, sql, {"walk_entities": ids, **within.bindings}) if ids != _NONE else []
+    )
+
+
+def _of_notes(
+    connection: Connection, things: Iterable[Thing], within: Within, sql: str
+) -> list[Row]:
+    """The same on :walk_notes."""
+    ids = _ids(things, "note")
+    return execute(connection, sql, {"walk_notes": ids, **within.bindings}) if ids != _NONE else []
 
 
 def things_named(
@@ -125,6 +146,8 @@ def namesakes(
     connection: Connection, things: Collection[Thing], within: Within
 ) -> list[tuple[Thing, Thing]]:
     """Which notes are what these entities are, and the other way round."""
+    if not things:
+        return []
     rows = execute(
         connection,
         "SELECT 'entity', entity.id, 'note', note_id FROM json_each(:walk_entities)"
@@ -144,6 +167,8 @@ def namesakes(
 
 def thing_names(connection: Connection, things: Collection[Thing]) -> dict[Thing, str]:
     """How each thing is called; those that are gone are left out."""
+    if not things:
+        return {}
     rows = execute(
         connection,
         "SELECT 'entity', entity.id, name FROM json_each(:walk_entities)"
@@ -156,6 +181,8 @@ def thing_names(connection: Connection, things: Collection[Thing]) -> dict[Thing
 
 def degrees(connection: Connection, things: Collection[Thing]) -> dict[Thing, int]:
     """How many facts name each entity, and how many links touch each note: none counted beyond a hub's."""
+    if not things:
+        return {}
     rows = execute(
         connection,
         "SELECT 'entity', value, (SELECT count(*) FROM (SELECT 1 FROM mention"
@@ -189,16 +216,16 @@ def _newest(table: str, column: str, within: Within) -> str:
 
 def relation_edges(connection: Connection, things: Collection[Thing], within: Within) -> list[Edge]:
     """The relations of entities, in both directions, by their newest facts."""
-    bindings = {"walk_entities": _ids(things, "entity"), **within.bindings}
     found = []
     for mine, other, forward in (("subject", "object", True), ("object", "subject", False)):
-        rows = execute(
+        rows = _of_entities(
             connection,
+            things,
+            within,
             f"WITH near AS ({_newest('relation', mine, within)}) SELECT DISTINCT entity, {other},"
             # `+`: by its fact, of which there are few, not by an entity that a thousand relations share.
             " predicate, fact FROM near CROSS JOIN relation ON relation.fact_id = fact"
             f" AND +{mine} = entity AND +{other} <> entity",
-            bindings,
         )
         found += [
             Edge(
@@ -216,20 +243,22 @@ def relation_edges(connection: Connection, things: Collection[Thing], within: Wi
 
 def mention_edges(connection: Connection, things: Collection[Thing], within: Within) -> list[Edge]:
     """What else the newest facts name that name these entities; and what facts in these notes name."""
-    entities = execute(
+    entities = _of_entities(
         connection,
+        things,
+        within,
         f"WITH near AS ({_newest('mention', 'entity_id', within)}) SELECT entity, entity_id, fact"
         " FROM near CROSS JOIN mention ON mention.fact_id = fact AND +entity_id <> entity",
-        {"walk_entities": _ids(things, "entity"), **within.bindings},
     )
-    notes = execute(
+    notes = _of_notes(
         connection,
+        things,
+        within,
         "SELECT DISTINCT each.value, entity_id, found.value FROM json_each(:walk_notes) AS each,"
         " json_each((SELECT json_group_array(fact_id) FROM (SELECT fact_id FROM passage"
         " JOIN fact_source ON passage_id = passage.id WHERE note_id = each.value"
         f" AND {within.of_fact('fact_source.fact_id')} ORDER BY position LIMIT {FAN_OUT}))) AS found"
         " JOIN mention ON mention.fact_id = found.value",
-        {"walk_notes": _ids(things, "note"), **within.bindings},
     )
     return [
         *(_mention(Thing("entity", row[0]), row[1], row[2]) for row in entities),
@@ -247,14 +276,15 @@ def link_edges(connection: Connection, things: Collection[Thing], within: Within
     """The links between notes, in both directions, each pair once."""
     found: dict[tuple[int, int, bool], None] = {}
     for mine, other, forward in (("from_note", "to_note", True), ("to_note", "from_note", False)):
-        rows = execute(
+        rows = _of_notes(
             connection,
+            things,
+            within,
             "SELECT each.value, found.value FROM json_each(:walk_notes) AS each,"
             f" json_each((SELECT json_group_array({other}) FROM (SELECT {other}"
             f" FROM note_link WHERE {mine} = each.value AND {other} IS NOT NULL"
             f" AND {other} <> each.value AND {within.of_note(other)}"
             f" GROUP BY {other} ORDER BY max(id) DESC LIMIT {FAN_OUT}))) AS found",
-            {"walk_notes": _ids(things, "note"), **within.bindings},
         )
         found |= {(row[0], row[1], forward): None for row in rows}
     return [
@@ -270,19 +300,21 @@ def passages_of_things(
     sides = (("mention", "entity_id"), ("relation", "subject"), ("relation", "object"))
     near = " UNION ".join(_newest(table, column, within) for table, column in sides)
     inside = f" AND +passage_id IN ({within.allowed.sql})" if within.allowed else ""
-    entities = execute(
+    entities = _of_entities(
         connection,
+        things,
+        within,
         f"WITH near AS ({near}) SELECT DISTINCT entity, passage_id FROM near"
         f" JOIN fact_source ON fact_id = fact{inside}",
-        {"walk_entities": _ids(things, "entity"), **within.bindings},
     )
     inside = f" AND +passage.id IN ({within.allowed.sql})" if within.allowed else ""
-    notes = execute(
+    notes = _of_notes(
         connection,
+        things,
+        within,
         "SELECT each.value, found.value FROM json_each(:walk_notes) AS each,"
         " json_each((SELECT json_group_array(id) FROM (SELECT passage.id FROM passage"
         f" WHERE note_id = each.value{inside} ORDER BY position LIMIT {FAN_OUT}))) AS found",
-        {"walk_notes": _ids(things, "note"), **within.bindings},
     )
     return [
         *((Thing("entity", row[0]), PassageId(row[1])) for row in entities),
@@ -294,18 +326,20 @@ def facts_of_things(
     connection: Connection, things: Collection[Thing], within: Within
 ) -> list[tuple[Thing, FactId]]:
     """The newest facts that name each entity, and the first of each note."""
-    entities = execute(
+    entities = _of_entities(
         connection,
+        things,
+        within,
         _newest("mention", "entity_id", within),
-        {"walk_entities": _ids(things, "entity"), **within.bindings},
     )
-    notes = execute(
+    notes = _of_notes(
         connection,
+        things,
+        within,
         "SELECT DISTINCT each.value, found.value FROM json_each(:walk_notes) AS each,"
         " json_each((SELECT json_group_array(fact_id) FROM (SELECT fact_id FROM passage"
         " JOIN fact_source ON passage_id = passage.id WHERE note_id = each.value"
         f" AND {within.of_fact('fact_source.fact_id')} ORDER BY position LIMIT {FAN_OUT}))) AS found",
-        {"walk_notes": _ids(things, "note"), **within.bindings},
     )
     return [
         *((Thing("entity", row[0]), FactId(row[1])) for row in entities),

@@ -261,15 +261,14 @@ def word_counts(connection: Connection, tokens: Iterable[str]) -> WordCounts:
 
 def passage_places(
     connection: Connection, passages: Collection[PassageId]
-) -> dict[PassageId, tuple[NoteId, int, int]]:
-    """Note, position in it and length in characters of each passage."""
-    rows = execute(
+) -> list[tuple[PassageId, NoteId, int, int]]:
+    """Of each passage that there is: itself, its note, its position there and its length in characters."""
+    return execute(
         connection,
         "SELECT passage.id, note_id, position, length(text) FROM json_each(?)"
         " JOIN passage ON passage.id = value",
         (json.dumps(list(passages)),),
     )
-    return {row[0]: (row[1], row[2], row[3]) for row in rows}
 
 
 def passage_rows(

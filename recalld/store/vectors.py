@@ -9,6 +9,7 @@ statements it computes all of them exactly.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
@@ -30,7 +31,11 @@ _BY_COSINE = 600
 
 def is_usable(vector: Vector) -> bool:
     """Whether a vector points anywhere: finite and not zero."""
-    return bool(np.isfinite(vector).all() and vector.any())
+    if not vector.size:
+        return False
+    # A NaN is both the least and the greatest.
+    low, high = float(vector.min()), float(vector.max())
+    return math.isfinite(low) and math.isfinite(high) and (low != 0.0 or high != 0.0)
 
 
 def quantise(vector: Vector) -> tuple[bytes, bytes]:
