@@ -130,6 +130,7 @@ class Methods:
             max_chars=asked.max_chars,
             min_relevance=asked.min_relevance,
             explain=asked.explain,
+            around=asked.around,
         )
         self._counts.add(facts)
         _log.info(
@@ -155,6 +156,7 @@ class Methods:
             max_chars=asked.max_chars,
             min_relevance=asked.min_relevance,
             explain=asked.explain,
+            around=asked.around,
         )
         self._counts.add(facts)
         _log.info(
@@ -189,6 +191,7 @@ class Methods:
             max_chars=asked.max_chars,
             min_relevance=asked.min_relevance,
             explain=True,
+            around=asked.around,
         )
         result = recalled_json(recalled)
         explanation = result.pop("explanation")

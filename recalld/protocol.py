@@ -18,7 +18,18 @@ from pydantic_core import ErrorDetails
 
 from recalld.errors import InvalidParams
 from recalld.jsonrpc import shortened
-from recalld.records import Answered, Category, DateInterval, Hit, Kind, Recalled, RecallFilter
+from recalld.records import (
+    Answered,
+    Around,
+    Category,
+    DateInterval,
+    Excerpt,
+    Hit,
+    Kind,
+    Lines,
+    Recalled,
+    RecallFilter,
+)
 
 MAX_QUERY_CHARACTERS = 10_000
 
@@ -133,6 +144,10 @@ class RecallParams(Params):
     min_relevance: Annotated[float | None, Field(ge=0, le=1)] = None
     max_chars: Annotated[int, Field(ge=1)] = 4000
     explain: bool = False
+    # Whether each hit brings the passage that it was taken from.
+    passages: bool = False
+    # Lines of the note about each hit; with 0 none come.
+    lines_around: Annotated[int, Field(ge=0)] = 0
 
     @classmethod
     def parse(cls, params: Mapping[str, object]) -> Self:
@@ -143,6 +158,11 @@ class RecallParams(Params):
                 f"`since` ({found.since}) is after `until` ({found.until}).", hint="Swap the two."
             )
         return found
+
+    @property
+    def around(self) -> Around:
+        """What comes about each hit."""
+        return Around(passages=self.passages, lines=self.lines_around)
 
     @property
     def filter(self) -> RecallFilter:
@@ -299,8 +319,12 @@ def answered_json(answered: Answered) -> dict[str, object]:
 
 
 def hit_json(hit: Hit) -> dict[str, object]:
-    """One hit of a recall's result; `path` is there only where the graph led to it."""
+    """One hit of a recall's result.
+
+    `path` is there only where the graph led to it, `passage` and `source_text` only where they were asked for.
+    """
     path = {"path": [showable(part) for part in hit.path]} if hit.path else {}
+    about = {"passage": hit.passage, "source_text": hit.source_text}
     return {
         "anchor": hit.anchor,
         "kind": hit.kind,
@@ -314,7 +338,7 @@ def hit_json(hit: Hit) -> dict[str, object]:
         "source": {
             "root": hit.source.root,
             "path": hit.source.path,
-            "lines": [hit.source.lines.first, hit.source.lines.last],
+            "lines": _lines_json(hit.source.lines),
             "more": hit.source.more,
         },
         "dates": {
@@ -327,7 +351,17 @@ def hit_json(hit: Hit) -> dict[str, object]:
         "tags": [showable(tag) for tag in hit.tags],
         "scope": hit.scope,
         **path,
+        **{key: _excerpt_json(one) for key, one in about.items() if one is not None},
     }
+
+
+def _excerpt_json(excerpt: Excerpt) -> dict[str, object]:
+    text = None if excerpt.text is None else showable(excerpt.text)
+    return {"lines": _lines_json(excerpt.lines), "text": text}
+
+
+def _lines_json(lines: Lines) -> list[int]:
+    return [lines.first, lines.last]
 
 
 def showable(text: str) -> str:

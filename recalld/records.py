@@ -178,6 +178,19 @@ class ExtractedFact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SaidLink:
+    """A link between two facts of a note that the note itself says; `reason` is a stable word for how.
+
+    `caused_by` runs from what came of something to what it came of, `temporal` from the later to the earlier.
+    """
+
+    from_fact: ExtractedFact
+    to_fact: ExtractedFact
+    kind: Literal["caused_by", "temporal"]
+    reason: Literal["says_result", "says_cause", "says_later", "says_earlier", "next_step"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ExtractedStatement:
     """A sentence-sized piece of a passage, as written: the unit that is embedded.
 
@@ -208,6 +221,8 @@ class ExtractedBlock:
     # The sentence before a list, table or fence that says what it is ("Set these:"); empty when there is none.
     lead_in: str
     passages: tuple[ExtractedPassage, ...]
+    # How its facts stand to those before them, in it or in the block before it under the same headings.
+    links: tuple[SaidLink, ...] = ()
 
 
 # ---------------------------------------------------------------- what recall gives
@@ -248,6 +263,25 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Around:
+    """What is wanted about hits, beside the hits themselves."""
+
+    # Whether the passage comes with the statement.
+    passages: bool = False
+    # Lines of the note before and after it; 0 = not even its own.
+    lines: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Excerpt:
+    """A piece of a note, without private parts and with secrets masked."""
+
+    lines: Lines
+    # None where there is no room for it, or a better hit has brought it.
+    text: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
     """One thing recalled."""
 
@@ -272,6 +306,10 @@ class Hit:
     scope: str = "global"
     # How the graph led to it, names and what is said between them in turn; empty when it did not.
     path: tuple[str, ...] = ()
+    # What it was taken from, where that was asked for and says more than `text`.
+    passage: Excerpt | None = None
+    # The lines about it, where they were asked for.
+    source_text: Excerpt | None = None
 
 
 Reason = Literal["no_evidence", "nothing_matches_filter", "empty_memory"]

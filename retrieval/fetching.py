@@ -17,7 +17,6 @@ from recalld.store.links import note_links
 from recalld.store.searching import (
     FactRow,
     PassageRow,
-    block_texts,
     entities_of_fact,
     fact_uids,
     facts_by_prefix,
@@ -31,6 +30,7 @@ from recalld.store.searching import (
 )
 from retrieval.presenting import context_of
 from retrieval.ranked import fact_anchor, passage_anchor
+from retrieval.surroundings import kept_lines, lines_round
 
 AnchorKind = Literal["fact", "passage", "note"]
 _KINDS: tuple[AnchorKind, ...] = ("fact", "passage", "note")
@@ -156,7 +156,7 @@ def _passage(connection: Connection, passage_id: PassageId, lines_around: int) -
 
 def _note(connection: Connection, note_id: NoteId) -> Fetched:
     note = note_row(connection, note_id)
-    lines = _kept_lines(connection, note_id, Lines(first=1, last=2**31))
+    lines = kept_lines(connection, note_id, Lines(first=1, last=2**31))
     result: dict[str, object] = {
         "anchor": f"note:{note.uid[:8]}",
         "id": note.uid,
@@ -200,21 +200,5 @@ def _place_json(passage: PassageRow, lines: Lines) -> dict[str, object]:
 def _text_round(
     connection: Connection, passage: PassageRow, lines: Lines, around: int
 ) -> dict[str, object]:
-    """The note's lines from `around` before to `around` after; those with nothing but private parts are empty."""
-    first, last = max(1, lines.first - around), lines.last + around
-    kept = _kept_lines(connection, passage.note_id, Lines(first=first, last=last))
-    end = max(kept, default=first)
-    return {
-        **_place_json(passage, Lines(first=first, last=max(end, lines.last))),
-        "text": "\n".join(kept.get(number, "") for number in range(first, end + 1)),
-    }
-
-
-def _kept_lines(connection: Connection, note_id: NoteId, wanted: Lines) -> dict[int, str]:
-    """The note's lines by number, without private parts and with secrets masked, as far as they hold anything."""
-    return {
-        number: line
-        for start, _, text in block_texts(connection, note_id, wanted)
-        for number, line in enumerate(text.removesuffix("\n").split("\n"), start)
-        if wanted.first <= number <= wanted.last and line.strip()
-    }
+    about = lines_round(connection, passage.note_id, lines, around)
+    return {**_place_json(passage, about.lines), "text": about.text}

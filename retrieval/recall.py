@@ -17,7 +17,15 @@ from datetime import date
 from functools import partial
 
 from recalld.errors import NotFound
-from recalld.records import FactId, PassageId, Reason, Recalled, RecallFilter, StatementId
+from recalld.records import (
+    Around,
+    FactId,
+    PassageId,
+    Reason,
+    Recalled,
+    RecallFilter,
+    StatementId,
+)
 from recalld.store.conflicts import duplicates
 from recalld.store.connection import Connection, Readers, let_go
 from recalld.store.vectors import VectorSearch
@@ -32,6 +40,7 @@ from retrieval.query_vectors import QueryVector, QueryVectors
 from retrieval.ranked import Ranked
 from retrieval.ranking import Looked, RecallOptions, Ways, rank, taking_part
 from retrieval.reranking.service import Reranking
+from retrieval.surroundings import surrounded
 from retrieval.text.tongues import tongue_of
 from retrieval.thresholds import Thresholds
 
@@ -136,13 +145,15 @@ class Recall:
         max_chars: int,
         min_relevance: float | None = None,
         explain: bool = False,
+        around: Around | None = None,
     ) -> tuple[Recalled, tuple[FactId, ...]]:
         """The hits for a query, best first, and the facts among them.
 
         Args:
             limit: Hits at most.
-            max_chars: Characters of hit text at most; the first hit always comes.
+            max_chars: Characters of hit text at most, and of what comes about hits; the first hit always comes.
             min_relevance: What each hit must reach, instead of the calibrated threshold; 0 never rejects.
+            around: What comes about each hit; it changes no hit, nor which ones come.
         """
         return self.rank(
             self.search(text, limits=limits),
@@ -150,6 +161,7 @@ class Recall:
             max_chars=max_chars,
             min_relevance=min_relevance,
             explain=explain,
+            around=around,
         )
 
     def search(
@@ -219,6 +231,7 @@ class Recall:
         max_chars: int,
         min_relevance: float | None = None,
         explain: bool = False,
+        around: Around | None = None,
         options: RecallOptions | None = None,
         calibration: Calibration | None = None,
     ) -> tuple[Recalled, tuple[FactId, ...]]:
@@ -254,7 +267,8 @@ class Recall:
                 max_chars=max_chars,
                 duplicates=duplicates(connection, known),
             )
-            shown = tuple(hits(connection, kept, as_of=limits.as_of))
+            bare = hits(connection, kept, as_of=limits.as_of)
+            shown = surrounded(connection, bare, kept, around, max_chars)
         degraded = [*self._degraded()]
         degraded += [] if searched.has_vector else ["vectors"]
         degraded += [] if found.graph.ran else ["graph"]

@@ -59,12 +59,19 @@ def _recall_params(words: tuple[str, ...], options: Mapping[str, Any]) -> dict[s
 @click.command()
 @click.argument("query", nargs=-1, required=True)
 @_recall_options
+@click.option("--passages", is_flag=True, help="With each hit the passage that it was taken from.")
+@click.option(
+    "--lines-around", type=click.IntRange(0), metavar="N", help="With each hit the note's lines."
+)
 @click.option("--explain", is_flag=True, help="Say how each hit got its place.")
 @shared_options
 @pass_session
-def recall(shared: Session, /, query: tuple[str, ...], explain: bool, **options: Any) -> int:
+def recall(
+    shared: Session, /, query: tuple[str, ...], passages: bool, explain: bool, **options: Any
+) -> int:
     """Find what the notes know; words need no quotes."""
-    params = {**_recall_params(query, options), "explain": explain or None}
+    flags = {"passages": passages or None, "explain": explain or None}
+    params = {**_recall_params(query, options), **flags}
     result = shared.ask("recall", params)
     found = bool(result.get("hits"))
     if found or shared.as_json:

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from daemon.render.lines import Line, Span, date_text, place_text, printable, rows, texts
+from daemon.render.lines import (
+    Line,
+    Span,
+    date_text,
+    mapping,
+    place_text,
+    printable,
+    rows,
+    texts,
+)
 from daemon.render.outline import tree_lines
 
 _REASONS = {
@@ -36,6 +45,7 @@ def recall_lines(result: Mapping[str, object]) -> Iterator[Line]:
         if number:
             yield ()
         yield from _hit_lines(hit)
+        yield from _about_lines(hit)
     degraded = texts(result.get("degraded"))
     if degraded and hits:
         yield ()
@@ -47,7 +57,7 @@ def recall_lines(result: Mapping[str, object]) -> Iterator[Line]:
 
 def answer_lines(result: Mapping[str, object]) -> Iterator[Line]:
     """An answer: its text, then the sources it cites, in the order in which it cites them."""
-    for line in printable(result.get("text", ""), one_line=False).split("\n"):
+    for line in _printed(str(result.get("text", ""))):
         yield (Span(line, "strong"),)
     hits = {str(hit.get("anchor")): hit for hit in rows(result.get("hits"))}
     cited = [hits[anchor] for anchor in texts(result.get("citations")) if anchor in hits]
@@ -83,7 +93,7 @@ def _hit_lines(hit: Mapping[str, object]) -> Iterator[Line]:
     context = texts(hit.get("context"))
     if context:
         yield (Span(" › ".join(context), "dim"),)
-    for line in printable(hit.get("text", ""), one_line=False).split("\n"):
+    for line in _printed(str(hit.get("text", ""))):
         yield (Span(line, "strong"),)
     yield (Span(" · ".join(_facts_about(hit)), "dim"),)
     if path := texts(hit.get("path")):
@@ -92,6 +102,24 @@ def _hit_lines(hit: Mapping[str, object]) -> Iterator[Line]:
         yield (Span(f"superseded by {printable(hit['superseded_by'])}", "busy"),)
     if conflicts := texts(hit.get("conflicts_with")):
         yield (Span(f"conflicts with {', '.join(conflicts)}", "bad"),)
+
+
+def _about_lines(hit: Mapping[str, object]) -> Iterator[Line]:
+    """What a hit brings besides itself: its passage, and lines of the note by number."""
+    passage = mapping(hit.get("passage")).get("text")
+    if isinstance(passage, str):
+        for line in _printed(passage):
+            yield (Span(f"  {line}", "dim"),)
+    about = mapping(hit.get("source_text"))
+    text, lines = about.get("text"), about.get("lines")
+    if isinstance(text, str):
+        start = lines[0] if isinstance(lines, list) and lines else None
+        for number, line in enumerate(_printed(text), start if isinstance(start, int) else 1):
+            yield (Span(f"{number:>6}  {line}".rstrip(), "dim"),)
+
+
+def _printed(text: str) -> list[str]:
+    return printable(text, one_line=False).split("\n")
 
 
 def _facts_about(hit: Mapping[str, object]) -> Iterator[str]:

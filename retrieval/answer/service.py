@@ -16,7 +16,7 @@ from recalld.errors import ModelError, PromptCut
 from recalld.models.breaker import Breaker, asked, failed, succeeded
 from recalld.models.chat import ChatReply, ChatRequest
 from recalld.models.replies import Rejected, read_json
-from recalld.records import Answered, AnswerReason, FactId, Hit, RecallFilter
+from recalld.records import Answered, AnswerReason, Around, FactId, Hit, RecallFilter
 from retrieval.answer.sentences import (
     MAX_TOKENS,
     SCHEMA,
@@ -76,6 +76,7 @@ class Answers:
         max_chars: int,
         min_relevance: float | None = None,
         explain: bool = False,
+        around: Around | None = None,
     ) -> tuple[Answered, tuple[FactId, ...]]:
         """An answer with its hits, and the facts among them. Parameters are those of recall."""
         recalled, facts = self._recall.recall(
@@ -85,6 +86,7 @@ class Answers:
             max_chars=max_chars,
             min_relevance=min_relevance,
             explain=explain,
+            around=around,
         )
         if not recalled.hits:
             return Answered(recalled=recalled, reason=recalled.reason), facts

@@ -51,6 +51,8 @@ def every_answer(daemon: RunningDaemon, queries: list[str]) -> str:
         explained["unknown_words"] = None
         answers[-1]["query"] = None  # type: ignore[index]  # the query said it, not the memory
         answers.append(explained)
+        about = {"passages": True, "lines_around": 500, "limit": 50, "max_chars": 1_000_000}
+        answers.append(daemon.call("recall", query=query, min_relevance=0, **about)["hits"])
     for table in ("fact", "passage", "note"):
         for (uid,) in daemon.rows(f"SELECT uid FROM {table}"):
             answers.append(daemon.call("get", anchor=f"{table}:{uid}", lines_around=500))

@@ -152,6 +152,66 @@ def test_explain_is_there_only_when_asked_for(daemon: RunningDaemon) -> None:
     assert "explanation" in daemon.call("recall", query="server", explain=True)
 
 
+ROOM = """# 会议室
+
+The alpha room seats eight. Ana booked it for March, since the beta room leaks. The beamer is broken.
+
+- 投影仪坏了。
+- De sleutel ligt bij de balie.
+"""
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningDaemon]:
+    with RunningDaemon(tmp_path_factory.mktemp("room"), embedder=WordEmbedder()) as running:
+        running.write("room.md", ROOM)
+        running.settle()
+        yield running
+
+
+def test_a_hit_is_one_statement_and_its_passage_comes_when_asked_for(room: RunningDaemon) -> None:
+    plain = room.recall("Who booked the alpha room for March?", limit=1)
+    (hit,) = room.recall("Who booked the alpha room for March?", limit=1, passages=True)
+    assert hit["text"] == "Ana booked it for March, since the beta room leaks."
+    assert hit.pop("passage") == {"lines": [3, 3], "text": ROOM.split("\n")[2]}
+    assert without_score(hit) == without_score(plain[0])
+
+
+def test_nearby_lines_come_when_asked_for_and_are_those_of_get(room: RunningDaemon) -> None:
+    for count in (1, 4, 10**30):
+        (hit,) = room.recall("投影仪", limit=1, lines_around=count)
+        told = room.call("get", anchor=hit["anchor"], lines_around=count)["source_text"]
+        assert hit["source_text"] == {"lines": told["lines"], "text": told["text"]}
+    assert hit["source_text"]["text"] == ROOM.rstrip("\n")
+    (bare,) = room.recall("投影仪", limit=1, lines_around=0, passages=False)
+    assert not {"passage", "source_text"} & bare.keys()
+
+
+def test_what_comes_about_hits_counts_in_max_chars_and_costs_no_hit(room: RunningDaemon) -> None:
+    plain = room.recall("alpha room", min_relevance=0)
+    needed = sum(len(hit["text"]) for hit in plain)
+    for budget in (needed, needed + 60, needed + 200):
+        hits = room.recall(
+            "alpha room", min_relevance=0, passages=True, lines_around=2, max_chars=budget
+        )
+        assert anchors(hits) == anchors(plain)
+        about = [hit[key] for hit in hits for key in ("passage", "source_text") if key in hit]
+        assert needed + sum(len(one["text"] or "") for one in about) <= budget
+
+
+def test_answer_and_explain_give_what_is_about_hits_as_well(room: RunningDaemon) -> None:
+    asked = {"query": "Who booked the alpha room for March?", "passages": True, "lines_around": 1}
+    about = [(hit.get("passage"), hit["source_text"]) for hit in room.recall(**asked)]
+    for method in ("answer", "explain"):
+        hits = room.call(method, **asked)["hits"]
+        assert [(hit.get("passage"), hit["source_text"]) for hit in hits] == about
+
+
+def without_score(hit: dict[str, Any]) -> dict[str, Any]:
+    """What does not grow as a hit is recalled."""
+    return {key: value for key, value in hit.items() if key != "score"}
+
+
 # ---------------------------------------------------------------- reasons
 
 

@@ -27,8 +27,10 @@ from recalld.protocol import (
 )
 from recalld.records import (
     Answered,
+    Around,
     Category,
     DateInterval,
+    Excerpt,
     Hit,
     Lines,
     Recalled,
@@ -68,6 +70,7 @@ def test_recall_defaults_are_the_protocols():
         False,
     )
     assert params.filter == RecallFilter()
+    assert params.around == Around(passages=False, lines=0)
 
 
 def test_recall_takes_every_parameter_into_the_filter():
@@ -87,6 +90,8 @@ def test_recall_takes_every_parameter_into_the_filter():
             "min_relevance": 0,
             "max_chars": 1,
             "explain": True,
+            "passages": True,
+            "lines_around": 3,
         }
     )
     assert params.filter == RecallFilter(
@@ -101,6 +106,7 @@ def test_recall_takes_every_parameter_into_the_filter():
         as_of=date(2026, 6, 30),
     )
     assert params.min_relevance == 0
+    assert params.around == Around(passages=True, lines=3)
 
 
 def test_empty_kinds_mean_both_and_null_means_not_given():
@@ -231,6 +237,23 @@ def test_hit_has_the_shape_of_the_protocol():
         "tags": [],
         "scope": "global",
     }
+
+
+def test_a_hit_brings_what_is_about_it_only_where_there_is_something():
+    passage = Excerpt(lines=Lines(first=40, last=44), text="Deploy\x1b[31m fails.\r\nAlways.")
+    lines = Excerpt(lines=Lines(first=41, last=42), text=None)
+    told = hit_json(replace(HIT, passage=passage, source_text=lines))
+    assert told == {
+        **hit_json(HIT),
+        "passage": {"lines": [40, 44], "text": "Deploy fails.\nAlways."},
+        "source_text": {"lines": [41, 42], "text": None},
+    }
+    assert not {"passage", "source_text"} & hit_json(HIT).keys()
+
+
+@pytest.mark.parametrize("wrong", [-1, 1.5, "2", True])
+def test_lines_around_are_a_count(wrong):
+    assert "`lines_around`" in mistake({"query": "q", "lines_around": wrong}).message
 
 
 def test_recalled_has_the_shape_of_the_protocol():

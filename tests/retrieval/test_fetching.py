@@ -139,3 +139,10 @@ def test_prefix_of_several_things_names_them(memory):
     with pytest.raises(AmbiguousAnchor) as caught:
         fetch(memory, "fact:0000000000000000abcd")
     assert len(caught.value.data["matches"]) == len(facts)
+
+
+@pytest.mark.parametrize("around", [2**31, 2**63, 10**30])
+def test_any_number_of_lines_round_it_is_the_whole_note(memory, around):
+    whole = uid(memory, "fact", "text LIKE '%9090%'")
+    told = fetch(memory, whole, lines_around=around)["source_text"]
+    assert told == fetch(memory, whole, lines_around=100)["source_text"]

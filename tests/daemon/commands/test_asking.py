@@ -35,6 +35,24 @@ def test_every_option_becomes_its_parameter(daemon, method):
     }  # fmt: skip
 
 
+def test_recall_asks_for_the_passage_and_the_lines_about_hits(daemon):
+    about = {
+        "passage": {"lines": [40, 42], "text": "Rond de uitrol. \x1b]0;own\x07"},
+        "source_text": {"lines": [41, 43], "text": "eerst\n\n部署失败"},
+    }
+    answering(daemon, "recall", {**FOUND, "hits": [{**HIT, **about}]})
+    done = call("recall", "x", "--passages", "--lines-around", "2")
+    assert daemon.requests == [("recall", {"query": "x", "passages": True, "lines_around": 2})]
+    assert done.stdout.splitlines()[-4:] == [
+        "  Rond de uitrol. \ufffd]0;own\ufffd",
+        "    41  eerst",
+        "    42",
+        "    43  部署失败",
+    ]
+    told = json.loads(call("recall", "x", "--passages", "--json").stdout)
+    assert told == {**FOUND, "hits": [{**HIT, **about}]}
+
+
 def test_an_answer_is_its_text_and_then_its_sources(daemon):
     done = call("answer", "waarom", "faalt", "de uitrol?")
     assert done.exit_code == 0

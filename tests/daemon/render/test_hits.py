@@ -55,6 +55,38 @@ def test_the_way_by_which_the_graph_led_to_a_hit_is_shown():
     assert "by way of: deploy pipeline → runs on → Ver\ufffdcel" in shown
 
 
+def test_what_is_about_a_hit_stands_dimmed_below_it():
+    about = {
+        "passage": {"lines": [40, 44], "text": "Voor de uitrol.\nNa de uitrol."},
+        "source_text": {"lines": [9, 11], "text": "# Uitrol\n\n部署失败"},
+    }
+    plain = list(recall_lines(FOUND))
+    lines = list(recall_lines({**FOUND, "hits": [{**HIT, **about}]}))
+    assert lines[: len(plain)] == plain
+    below = lines[len(plain) :]
+    assert text(below).split("\n") == [
+        "  Voor de uitrol.",
+        "  Na de uitrol.",
+        "     9  # Uitrol",
+        "    10",
+        "    11  部署失败",
+    ]
+    assert {span.style for line in below for span in line} == {"dim"}
+
+
+def test_what_has_no_room_about_a_hit_is_not_shown():
+    nothing = {"lines": [40, 44], "text": None}
+    hit = {**HIT, "passage": nothing, "source_text": nothing}
+    assert text(recall_lines({**FOUND, "hits": [hit]})) == text(recall_lines(FOUND))
+
+
+@given(anything, anything)
+def test_anything_about_a_hit_is_shown_and_steers_nothing(passage, lines):
+    about = {"text": "\x1b[31m", "lines": lines}
+    hit = {**HIT, "passage": passage, "source_text": about}
+    assert not steers(text(recall_lines({**FOUND, "hits": [hit]})))
+
+
 def test_disagreement_is_shown():
     hit = {**HIT, "superseded_by": "fact:b", "conflicts_with": ["fact:c", "fact:d"]}
     shown = text(recall_lines({**FOUND, "hits": [hit], "degraded": ["vectors"]}))
