@@ -28,11 +28,19 @@ from ingest.reconcile import (
     match_arrivals,
     reconcile,
 )
+from ingest.redating import keep_days
 from ingest.rules.extractor import RULES_VERSION, extract_in_steps
 from recalld.records import NoteId, RootId
 from recalld.store.changes import StoredNote
 from recalld.store.connection import Database
-from recalld.store.reading import blocks_of_note, meta, note_at, notes_of_root, root_named
+from recalld.store.reading import (
+    blocks_of_note,
+    days_of_note,
+    meta,
+    note_at,
+    notes_of_root,
+    root_named,
+)
 from recalld.store.reading import root_identity as stored_identity
 from recalld.store.writers import Writes
 
@@ -366,6 +374,8 @@ class RootKeeper:
         with self._database.reader() as connection:
             stored = note_at(connection, self.root_id, path)
             blocks = blocks_of_note(connection, stored.note_id) if stored else []
+            is_undated = stored and stored.extractor == RULES_VERSION and stored.dated is None
+            days = days_of_note(connection, stored.note_id) if stored and is_undated else {}
         if stored and stored.content_hash == text.content_hash and not moved:
             self._empty_since.pop(path, None)
             if stored.extractor == RULES_VERSION:
@@ -385,6 +395,8 @@ class RootKeeper:
         if has_paused and (self._stored(path) != stored or self._is_gone(path)):
             # It went, moved or was moved here while others had their turn.
             return Looked(path=path, outcome="waiting")
+        if days and dated is None:
+            extracted = keep_days(extracted, blocks, days)
         change = plan_note(
             stored=stored,
             stored_blocks=blocks,

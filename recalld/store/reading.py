@@ -6,7 +6,16 @@ import json
 from datetime import date
 from typing import Any
 
-from recalld.records import BlockId, BlockKind, FactId, Lines, NoteId, RootId, StatementId
+from recalld.records import (
+    BlockId,
+    BlockKind,
+    DateInterval,
+    FactId,
+    Lines,
+    NoteId,
+    RootId,
+    StatementId,
+)
 from recalld.store.changes import StoredBlock, StoredNote
 from recalld.store.conflicts import count_open_conflicts
 from recalld.store.connection import Connection, execute
@@ -85,6 +94,22 @@ def blocks_of_note(connection: Connection, note_id: NoteId) -> list[StoredBlock]
         )
         for row in rows
     ]
+
+
+def days_of_note(connection: Connection, note_id: NoteId) -> dict[BlockId, dict[str, DateInterval]]:
+    """When what a note's blocks state happened, by the words in which they state it; other facts are left out."""
+    rows = execute(
+        connection,
+        "SELECT block_id, wording ->> 0, happened_from, happened_to FROM passage"
+        " JOIN fact_source ON passage_id = passage.id JOIN fact ON fact.id = fact_id"
+        " WHERE note_id = ? AND happened_from IS NOT NULL",
+        (note_id,),
+    )
+    days: dict[BlockId, dict[str, DateInterval]] = {}
+    for block_id, text, first, last in rows:
+        happened = DateInterval(first=date.fromisoformat(first), last=date.fromisoformat(last))
+        days.setdefault(BlockId(block_id), {})[text] = happened
+    return days
 
 
 def undecided_facts(connection: Connection, limit: int) -> list[tuple[FactId, StatementId, bytes]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -22,6 +23,9 @@ STATEMENTS = (
     "バックアップは毎週日曜日に走る。",
     "เซิร์ฟเวอร์สำรองอยู่ที่ชั้นสอง",
     "إعادة التشغيل تستغرق دقيقتين.",
+    "Marlow repaired the boiler yesterday.",
+    "Gisteren was de schijf vol.",
+    "昨天磁盘满了。",
     "- use tabs\n  - never spaces\n- Zeilen haben 100 Zeichen",
     "| name | port |\n|---|---|\n| web | 80 |\n| mail | 25 |",
     "Set these:\n\n- A=1\n- B=2",
@@ -60,6 +64,8 @@ class State(NamedTuple):
     before: list[str]
     after: list[str]
     name: str
+    # Days by which the file is younger than before.
+    days: int
     # Of another note beside it.
     other: str
 
@@ -74,6 +80,7 @@ states = st.builds(
     st.lists(st.sampled_from(OTHERS), max_size=4),
     st.lists(st.sampled_from(OTHERS), max_size=4),
     st.sampled_from(["a.md", "b.md", "map/字.md"]),
+    st.integers(0, 400),
     st.sampled_from(OTHERS),
 )
 
@@ -105,6 +112,7 @@ def test_an_anchor_outlives_every_edit_that_leaves_its_statement_alone(
 ) -> None:
     with Vault(tmp_path_factory.mktemp("anchors")) as vault:
         before, known = "", {}
+        saved_s = 1_700_000_000
         for state in history:
             target = vault.path / state.name
             target.parent.mkdir(exist_ok=True)
@@ -112,7 +120,8 @@ def test_an_anchor_outlives_every_edit_that_leaves_its_statement_alone(
                 (vault.path / before).rename(target)
                 vault.look()
             written = state.text(statement)
-            vault.write(state.name, written)
+            saved_s += state.days * 86400
+            os.utime(vault.write(state.name, written), (saved_s, saved_s))
             vault.write("beside.md", state.other + "\n")
             vault.look()
             known = known or anchors(vault, state.name)
