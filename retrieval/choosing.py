@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from recalld.records import StatementId
 from recalld.store.searching import FactRow
@@ -14,8 +14,7 @@ MARGIN = 0.15
 NESTED = " › "
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Choice:
+class Choice(NamedTuple):
     """A passage's face: a fact, or None for the passage itself; with the relevance of what is shown."""
 
     fact: FactRow | None

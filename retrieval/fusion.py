@@ -63,20 +63,18 @@ def add_neighbours(
     250 characters, nothing from 500. Neighbours stand next to it in the same note and are
     themselves candidates. Gains are taken from scores without gains, so nothing cascades.
     """
-    at: dict[tuple[NoteId, int], float] = {
-        (note_id, position): fused[passage_id].fused
-        for passage_id, note_id, position, *_ in candidates
-    }
+    scores: dict[NoteId, dict[int, float]] = {}
+    for passage_id, note_id, position, *_ in candidates:
+        scores.setdefault(note_id, {})[position] = fused[passage_id].fused
     gained = dict(fused)
     for passage_id, note_id, position, length, *_ in candidates:
-        if length >= LONG_LENGTH:
+        beside = scores[note_id]
+        if length >= LONG_LENGTH or len(beside) == 1:
             continue
-        before = at.get((note_id, position - 1), 0.0)
-        after = at.get((note_id, position + 1), 0.0)
-        better = max(before, after)
+        better = max(beside.get(position - 1, 0.0), beside.get(position + 1, 0.0))
         if better > 0.0:
-            gain = share * _shortness(length) * better
-            gained[passage_id] = fused[passage_id]._replace(neighbour=gain)
+            keyword, vector, score = fused[passage_id][:3]
+            gained[passage_id] = Fused(keyword, vector, score, share * _shortness(length) * better)
     return gained
 
 
@@ -132,5 +130,6 @@ def _z_scores(scores: Sequence[float | None], *, missing: float | None) -> list[
     # Scaled to 0..1 first: squares of very small or large scores would underflow or overflow.
     scaled = [(value - low) / spread for value in values]
     mean = fsum(scaled) / len(scaled)
-    deviation = sqrt(fsum((value - mean) ** 2 for value in scaled) / len(scaled))
-    return [(value - mean) / deviation for value in scaled]
+    apart = [value - mean for value in scaled]
+    deviation = sqrt(fsum([value * value for value in apart]) / len(apart))
+    return [value / deviation for value in apart]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from recalld.records import DateInterval, StatementId
 from recalld.store.searching import FactRow, PassageRow
@@ -20,8 +20,7 @@ def passage_anchor(uid: str) -> str:
     return f"passage:{uid[:8]}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ranked:
+class Ranked(NamedTuple):
     """A passage in the running: what it would be shown as, what speaks for it, and its score."""
 
     passage: PassageRow

@@ -7,7 +7,7 @@ candidates were searched for, nor what is shown of the result.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from recalld.records import Category, PassageId, RecallFilter, StatementId
@@ -286,7 +286,7 @@ def _evidence(
 
 def _with_path(one: Ranked, reached: Mapping[PassageId, Reached]) -> Ranked:
     way = reached.get(one.passage.passage_id)
-    return replace(one, path=way.path) if way else one
+    return one._replace(path=way.path) if way else one
 
 
 def _is_rare_term(term: Term, looked: Looked) -> bool:

@@ -6,7 +6,7 @@ makes some hundreds are named tuples: a frozen dataclass takes five times as lon
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
@@ -30,8 +30,7 @@ class Candidate(NamedTuple):
     has_time_word: bool
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatementEvidence:
+class StatementEvidence(NamedTuple):
     """How far one statement speaks to the query."""
 
     statement_id: StatementId
@@ -43,8 +42,7 @@ class StatementEvidence:
     coverage: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FactView:
+class FactView(NamedTuple):
     """A fact as ranking sees it, by way of one of the passages that state it."""
 
     fact_id: FactId
@@ -86,8 +84,7 @@ class Fused(NamedTuple):
         return self.fused + self.neighbour + self.graph
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Priors:
+class Priors(NamedTuple):
     """What is known of a candidate besides how it matches: each bounded, all added to the score."""
 
     decay: float = 0.0
@@ -105,8 +102,7 @@ class Priors:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Parts:
+class Parts(NamedTuple):
     """How one candidate came by its score: every number that went into it."""
 
     fused: Fused
@@ -120,9 +116,7 @@ class Parts:
     def named(self) -> dict[str, float]:
         """Every number by name, the total last; a prior's name starts with `prior.`."""
         legs = self.fused._asdict()
-        priors = {
-            f"prior.{field.name}": getattr(self.priors, field.name) for field in fields(self.priors)
-        }
+        priors = {f"prior.{name}": value for name, value in self.priors._asdict().items()}
         return {**legs, **priors, "total": self.total}
 
 
@@ -143,8 +137,7 @@ class Standing:
     query_words: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class Shown(NamedTuple):
     """What a ranked passage would be shown as: a fact it states, or itself."""
 
     passage_id: PassageId

@@ -10,7 +10,7 @@ import unicodedata
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Any
+from typing import Any, NamedTuple
 
 from recalld.records import (
     Category,
@@ -36,8 +36,7 @@ class Allowed:
     bindings: Bindings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PassageRow:
+class PassageRow(NamedTuple):
     """A passage with its place."""
 
     passage_id: PassageId
@@ -56,8 +55,7 @@ class PassageRow:
     dated: date
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StatementRow:
+class StatementRow(NamedTuple):
     """A statement of a passage with its index words."""
 
     statement_id: StatementId
@@ -66,8 +64,7 @@ class StatementRow:
     words: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FactRow:
+class FactRow(NamedTuple):
     """A fact as one passage states it."""
 
     fact_id: FactId

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import lru_cache
 
 from recalld.store.facts import entity_key
 from retrieval.text.scripts import RUN, units
@@ -19,6 +20,9 @@ _MOST_CHARACTERS = 12
 # Words of a question that are looked at: more is a pasted page.
 _MOST_LOOKED_AT = 60
 _MOST_SPANS = 1500
+# Questions whose spans are remembered, and of what length at most: agents ask again.
+_REMEMBERED = 256
+_REMEMBERED_LENGTH = 200
 _WRITTEN = re.compile(r"`([^`\n]{1,120})`|\[\[([^\[\]\n|#]{1,120})[^\[\]\n]*\]\]")
 
 
@@ -48,6 +52,10 @@ class NameSpan:
 
 def name_spans(text: str) -> tuple[NameSpan, ...]:
     """Every stretch of a question that could be a name: code, wikilinks, words in a row, pieces of runs."""
+    return (_remembered if len(text) <= _REMEMBERED_LENGTH else _name_spans)(text)
+
+
+def _name_spans(text: str) -> tuple[NameSpan, ...]:
     found: dict[tuple[str, int], NameSpan] = {}
 
     def add(told: str, start: int, end: int, *, is_written: bool = False) -> None:
@@ -69,6 +77,9 @@ def name_spans(text: str) -> tuple[NameSpan, ...]:
                 told = " ".join(one.surface for one in group)
                 add(told, at * 1000, (at + count) * 1000)
     return tuple(found.values())
+
+
+_remembered = lru_cache(_REMEMBERED)(_name_spans)
 
 
 def _add_pieces(run: str, offset: int, add: Callable[[str, int, int], None]) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 
 from recalld.records import DateInterval, FactId
@@ -18,13 +17,13 @@ def test_anchors_are_kind_and_eight_digits():
 
 def test_day_of_a_fact_is_when_it_happened_else_when_it_was_stated():
     happened = DateInterval(first=date(2025, 1, 1), last=date(2025, 2, 1))
-    assert own_days(replace(fact(1), happened=happened, stated=DAY)) == happened
-    assert own_days(replace(fact(1), stated=DAY)) == DateInterval(first=DAY, last=DAY)
+    assert own_days(fact(1)._replace(happened=happened, stated=DAY)) == happened
+    assert own_days(fact(1)._replace(stated=DAY)) == DateInterval(first=DAY, last=DAY)
     assert own_days(fact(1)) is None
 
 
 def test_view_of_a_fact_keeps_what_ranking_asks_for():
-    row = replace(fact(7), superseded_by=FactId(9), stated=DAY, recall_count=3)
+    row = fact(7)._replace(superseded_by=FactId(9), stated=DAY, recall_count=3)
     view = fact_view(row)
     assert (view.fact_id, view.statement_id, view.superseded_by) == (7, 7, 9)
     assert (view.stated, view.recall_count, view.anchor) == (DAY, 3, "fact:00000000")
