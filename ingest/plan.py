@@ -35,6 +35,7 @@ from recalld.store.changes import (
     NewBlock,
     NewFact,
     NewPassage,
+    NewSaidLink,
     NewStatement,
     NoteChange,
     PassageWords,
@@ -243,7 +244,23 @@ def plan_note(
         ),
         removed=removed,
         aliases=note.aliases,
+        said=_said_links(blocks, title),
     )
+
+
+def _said_links(blocks: Iterable[ExtractedBlock], title: str) -> tuple[NewSaidLink, ...]:
+    """The links between facts, in order; what is said of two places with the same words is no link."""
+    found = {
+        NewSaidLink(
+            from_uid=fact_uid(link.from_fact, title, block.block.heading_path),
+            to_uid=fact_uid(link.to_fact, title, block.block.heading_path),
+            kind=link.kind,
+            reason=link.reason,
+        )
+        for block in blocks
+        for link in block.links
+    }
+    return tuple(sorted(link for link in found if link.from_uid != link.to_uid))
 
 
 def _is_shown(block: ExtractedBlock) -> bool:

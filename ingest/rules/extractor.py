@@ -16,6 +16,7 @@ from ingest.rules.entities import collect_names, title_names
 from ingest.rules.facts import NoteContext, find_facts, turns
 from ingest.rules.labels import is_term
 from ingest.rules.passages import PassageDraft, split_block
+from ingest.rules.sequence import find_sequence
 from ingest.rules.units import opens_definition
 from recalld.records import (
     Block,
@@ -26,7 +27,7 @@ from recalld.records import (
     ParsedNote,
 )
 
-RULES_VERSION = "rules@3"
+RULES_VERSION = "rules@4"
 
 # Some tenths of a second of work.
 _BLOCKS_A_STEP = 500
@@ -100,7 +101,11 @@ def extract_in_steps(
         extracted.append(_extracted(block, passages, lead_in, below[block.heading_path]))
         if count % _BLOCKS_A_STEP == 0:
             yield
-    return tuple(extracted)
+    links = find_sequence(extracted, drafts)
+    return tuple(
+        replace(block, links=said) if said else block
+        for block, said in zip(extracted, links, strict=True)
+    )
 
 
 def _extracted(

@@ -64,9 +64,9 @@ _POINTER = re.compile(
     re.IGNORECASE,
 )
 _FILLER = re.compile(r"lorem ipsum|\{\{[^{}]*\}\}|<%.*?%>", re.IGNORECASE)
-# A link that is all there is names a note or page; it says nothing of it.
+# Links that are all there is name notes or pages; they say nothing of them.
 _ONLY_LINK = re.compile(
-    r"[*_]*(?:!?\[\[[^\[\]]+\]\]|!?\[(?:[^\[\]]|\[[^\[\]]*\])*\]\([^()]*(?:\([^()]*\)[^()]*)*\))[*_.,;]*"
+    r"(?:[*_]*(?:!?\[\[[^\[\]]+\]\]|!?\[(?:[^\[\]]|\[[^\[\]]*\])*\]\([^()]*(?:\([^()]*\)[^()]*)*\))[*_.,;]*\s*)+"
 )
 _CODE = re.compile(r"`+[^`]*`+")
 _URL = re.compile(r"<?\b(?:[a-z]+://|www\.|mailto:)\S+", re.IGNORECASE)

@@ -58,6 +58,8 @@ class Unit:
     task: str = ""
     # The term that its sentences speak of without repeating it; "" for none.
     term: str = ""
+    # The number of an item of a numbered list, as written; None for what is none.
+    ordinal: int | None = None
     # Of a row: (column head, cell), without markup; empty cells are left out.
     cells: tuple[tuple[str, str], ...] = ()
 
@@ -190,6 +192,7 @@ class _Scan:
                 parents=parents,
                 task=self._task,
                 term=term,
+                ordinal=_ordinal(bullet) if n == 0 else None,
             )
             for n, (a, b) in enumerate(pieces)
         ]
@@ -298,6 +301,11 @@ class _Scan:
             head = self._lines[at]
             units = [Unit(kind="heading", start=head.start, end=head.start + len(head.text))]
         return end_at, units
+
+
+def _ordinal(bullet: re.Match[str] | None) -> int | None:
+    mark = bullet.group(1)[:-1] if bullet is not None else ""
+    return int(mark) if mark else None
 
 
 def split_cells(row: str) -> tuple[str, ...]:

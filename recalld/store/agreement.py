@@ -17,6 +17,7 @@ from recalld.records import Category, DateInterval, FactId
 from recalld.store.connection import Connection, execute, transaction
 from recalld.store.facts import Wording, together
 from recalld.store.succession import (
+    COMPARED,
     SERIES,
     compare_again,
     compare_linked_again,
@@ -265,8 +266,7 @@ class AgreementWriter:
         for end in ("from_fact", "to_fact"):
             execute(
                 self._connection,
-                f"DELETE FROM fact_link WHERE {end} IN {ids}"
-                " AND kind IN ('similar', 'extends', 'contradicts', 'supersedes')",
+                f"DELETE FROM fact_link WHERE {end} IN {ids} AND kind IN {COMPARED}",
                 (json.dumps(facts),),
             )
 
@@ -361,7 +361,7 @@ class AgreementWriter:
             self._forget()
 
     def _forget(self) -> None:
-        execute(self._connection, "DELETE FROM fact_link")
+        execute(self._connection, f"DELETE FROM fact_link WHERE kind IN {COMPARED}")
         execute(self._connection, "DELETE FROM fact_key")
         execute(self._connection, "DELETE FROM fact_words")
         execute(self._connection, "UPDATE fact SET compared = 0, superseded_by = NULL")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date
+from typing import Literal
 
 from recalld.records import (
     BlockId,
@@ -135,6 +136,16 @@ class KeptBlock:
     words: tuple[PassageWords, ...] | None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class NewSaidLink:
+    """A link that a note says between two of its facts, by their uids."""
+
+    from_uid: str
+    to_uid: str
+    kind: Literal["caused_by", "temporal"]
+    reason: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteChange:
     """Everything that one transaction writes for a note."""
@@ -159,6 +170,8 @@ class NoteChange:
     removed: tuple[BlockId, ...]
     # Other names that its head gives it, as written.
     aliases: tuple[str, ...] = ()
+    # Every link that the note says between its facts, of blocks that stay too; in order, none twice.
+    said: tuple[NewSaidLink, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

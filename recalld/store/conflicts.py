@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from recalld.records import FactId
 from recalld.store.connection import Connection, execute
+from recalld.store.fact_links import TELLING
 
 ConflictState = Literal["open", "superseded", "resolved"]
 
@@ -190,12 +191,12 @@ def successors_of(connection: Connection, facts: Collection[FactId]) -> dict[Fac
 
 
 def links_of_fact(connection: Connection, fact_id: FactId) -> list[LinkRow]:
-    """Every edge from or to a fact, the surest of each kind first."""
+    """Every edge from or to a fact, the surest of each kind first; `related` where nothing else links the two."""
     rows = execute(
         connection,
         "SELECT fact_link.kind, reason, origin, a.uid, a.text, b.uid, b.text FROM fact_link"
         " JOIN fact AS a ON a.id = from_fact JOIN fact AS b ON b.id = to_fact"
-        " WHERE from_fact = :id OR to_fact = :id"
+        f" WHERE (from_fact = :id OR to_fact = :id) AND {TELLING}"
         " ORDER BY fact_link.kind, weight DESC, a.uid, b.uid",
         {"id": fact_id},
     )

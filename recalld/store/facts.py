@@ -10,6 +10,12 @@ from dataclasses import dataclass
 from recalld.records import BlockId, ExtractedFact
 from recalld.store.changes import NewFact
 from recalld.store.connection import Connection, execute
+from recalld.store.fact_links import (
+    grown_rare_or_common,
+    named_by,
+    settle_related,
+    settle_said,
+)
 from recalld.store.succession import (
     compare_sharing_again,
     crowded,
@@ -168,8 +174,12 @@ def rename_fact(connection: Connection, fact_id: int, said: Wording) -> None:
     execute(connection, "DELETE FROM relation WHERE fact_id = ?", (fact_id,))
     execute_each(
         connection,
-        "INSERT OR IGNORE INTO mention (fact_id, entity_id) VALUES (?, ?)",
-        [(fact_id, _entity_id(connection, name, kind)) for name, kind in said.entities],
+        "INSERT INTO mention (fact_id, entity_id, linked) VALUES (?, ?, ?)"
+        " ON CONFLICT (fact_id, entity_id) DO UPDATE SET linked = max(linked, excluded.linked)",
+        [
+            (fact_id, _entity_id(connection, name, kind), int(kind == "wikilink"))
+            for name, kind in said.entities
+        ],
     )
     execute_each(
         connection,
@@ -226,6 +236,7 @@ def retract_unsourced(connection: Connection, facts: Collection[int]) -> None:
         " UNION SELECT object FROM relation WHERE fact_id IN (SELECT value FROM json_each(:ids))",
         ids,
     )
+    named = named_by(connection, facts)
     older = superseded_by_any(connection, facts)
     shared = crowded(connection, keys_of_facts(connection, facts))
     execute(
@@ -238,6 +249,8 @@ def retract_unsourced(connection: Connection, facts: Collection[int]) -> None:
     settle_successors(connection, older)
     compare_sharing_again(connection, shared - crowded(connection, shared))
     reword_facts(connection, facts)
+    settle_said(connection, facts)
+    settle_related(connection, {*facts, *grown_rare_or_common(connection, facts, named)})
     execute(
         connection,
         f"DELETE FROM entity WHERE id IN (SELECT value FROM json_each(?)) AND {_UNNAMED}",

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple
 
 from recalld.records import FactId, PassageId
 from recalld.store.connection import Connection, Row, execute
+from recalld.store.fact_links import TELLING
 from recalld.store.searching import Allowed, Bindings
 
 # An entity that more facts name leads everywhere.
@@ -364,12 +365,12 @@ def things_of_fact(connection: Connection, fact_id: FactId) -> list[Thing]:
 def facts_linked(
     connection: Connection, facts: Collection[FactId]
 ) -> list[tuple[FactId, FactId, str, str]]:
-    """The typed links from and to facts: (from, to, type, why)."""
+    """The typed links from and to facts: (from, to, type, why); `related` where nothing else links the two."""
     rows = execute(
         connection,
         "SELECT from_fact, to_fact, kind, reason FROM fact_link"
-        " WHERE from_fact IN (SELECT value FROM json_each(:facts))"
-        " OR to_fact IN (SELECT value FROM json_each(:facts))",
+        " WHERE (from_fact IN (SELECT value FROM json_each(:facts))"
+        f" OR to_fact IN (SELECT value FROM json_each(:facts))) AND {TELLING}",
         {"facts": json.dumps(list(facts))},
     )
     return [(FactId(row[0]), FactId(row[1]), row[2], row[3]) for row in rows]

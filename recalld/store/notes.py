@@ -21,6 +21,7 @@ from recalld.store.changes import (
 )
 from recalld.store.connection import Connection, execute, transaction
 from recalld.store.deep import first_state
+from recalld.store.fact_links import replace_said, settle_said
 from recalld.store.facts import add_fact, restate, retract_unsourced, touched_facts
 from recalld.store.linking import name_key
 from recalld.store.links import relink, replace_links
@@ -82,7 +83,9 @@ class NoteWriter:
                 touched |= self._add_block(note_id, change, block)
             for kept in change.kept:
                 self._keep_block(kept)
+            spoken_of = replace_said(self._connection, note_id, change.said)
             retract_unsourced(self._connection, touched)
+            settle_said(self._connection, spoken_of)
             restate(self._connection, touched | self._facts_of(note_id))
             if stands_elsewhere:
                 compare_again(self._connection, self._facts_of(note_id))

@@ -1,4 +1,4 @@
-"""The graph computed again from what is stored: wordings of facts, notes and their links.
+"""The graph computed again from what is stored: wordings of facts, what notes say of them, notes and their links.
 
 It goes in small steps, each a transaction of its own and complete in itself, so that notes are written between two of
 them. On a whole store it changes nothing; what a fault or a hand has damaged is made right.
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from recalld.records import RootId
 from recalld.store.connection import Connection, execute, transaction
+from recalld.store.fact_links import settle_related, settle_said
 from recalld.store.facts import Wording, drop_unnamed_entities, entity_key, rename_fact, together
 from recalld.store.linking import name_key
 from recalld.store.links import relink
@@ -55,12 +56,15 @@ class GraphWriter:
 
     def _refact(self, fact_id: int, wordings: str) -> bool:
         said = together([Wording.loads(one) for one in _texts(self._connection, wordings)])
-        names = {entity_key(name) for name, _ in said.entities}
+        names: dict[str, bool] = {}
+        for name, kind in said.entities:
+            key = entity_key(name)
+            names[key] = names.get(key, False) or kind == "wikilink"
         stored_names = {
-            row[0]
+            row[0]: bool(row[1])
             for row in execute(
                 self._connection,
-                "SELECT key FROM mention JOIN entity ON entity.id = entity_id WHERE fact_id = ?",
+                "SELECT key, linked FROM mention JOIN entity ON entity.id = entity_id WHERE fact_id = ?",
                 (fact_id,),
             )
         }
@@ -80,6 +84,21 @@ class GraphWriter:
             return False
         rename_fact(self._connection, fact_id, said)
         return True
+
+    def rejoin(self, after: int) -> Stepped:
+        """Links that notes say, or names make, from and to the facts that follow the one with this id.
+
+        Mentions must be right. What comparison found is left as it is.
+        """
+        with transaction(self._connection):
+            rows = execute(
+                self._connection,
+                "SELECT id FROM fact WHERE id > ? ORDER BY id LIMIT ?",
+                (after, _FACTS),
+            )
+            facts = [row[0] for row in rows]
+            changed = settle_said(self._connection, facts) + settle_related(self._connection, facts)
+        return _stepped(facts, changed)
 
     def renote(self, after: int) -> Stepped:
         """Names of the notes that follow the one with this id."""

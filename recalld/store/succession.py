@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable
 
 from recalld.store.connection import Connection, execute
 
+# The kinds of links that comparison finds, as SQL; other kinds are not its own.
+COMPARED = "('similar', 'extends', 'contradicts', 'supersedes')"
 # A key that more facts share says nothing.
 MOST_SHARING = 64
 # What begins so is the key of a wording without its numbers; more facts of one wording are a list or a log, in which
@@ -98,6 +100,7 @@ def compare_linked_again(connection: Connection, keys: Collection[str]) -> None:
         linked = (
             "SELECT from_fact, to_fact FROM json_each(:keys) CROSS JOIN fact_key AS one"
             " ON one.key = value CROSS JOIN fact_link ON from_fact = one.fact_id"
+            f" AND kind IN {COMPARED}"
             " CROSS JOIN fact_key AS other ON other.key = value AND other.fact_id = to_fact"
         )
         execute(

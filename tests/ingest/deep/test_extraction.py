@@ -177,7 +177,7 @@ def test_failure_is_the_texts_fault_when_the_model_answers_another_question(deep
     deep.model.poison["F28"] = slow(state)
     outcomes = deep.run()
     assert outcomes.count("failed") == 3
-    assert deep.by() == {PORT: "llm", BOILER: "rules@3"}
+    assert deep.by() == {PORT: "llm", BOILER: "rules@4"}
     assert deep.rows("SELECT parked_reason FROM block WHERE extraction = 'parked'") == [
         ("no answer",)
     ]
@@ -220,7 +220,7 @@ def test_long_block_goes_in_pieces_and_none_is_asked_twice(deep):
     deep.model.complete = complete  # type: ignore[method-assign] # the fake's own
     with pytest.raises(ModelError):
         deep.stage.step(EXTRACTOR)
-    assert set(deep.by().values()) == {"rules@3"}
+    assert set(deep.by().values()) == {"rules@4"}
     assert deep.run() == ["accepted"]
     asked = [text for texts in deep.model.asked for text in texts]
     assert len(asked) == len(set(asked)) + 1
@@ -254,7 +254,7 @@ def test_answer_cut_at_the_limit_is_no_answer(deep):
     deep.put(f"{PORT}\n")
     deep.model.answer = lambda _: Step(text=say(PORT).text, reason="length")
     assert deep.run() == ["failed"] * 3
-    assert deep.by() == {PORT: "rules@3"}
+    assert deep.by() == {PORT: "rules@4"}
 
 
 def test_invented_facts_alone_are_tried_once_more_then_parked_with_their_count(deep):
@@ -262,7 +262,7 @@ def test_invented_facts_alone_are_tried_once_more_then_parked_with_their_count(d
     deep.model.answer = lambda _: say("The gateway listens on port 9091.")
     deep.run()
     assert len(deep.model.requests) == 2
-    assert deep.by() == {PORT: "rules@3"}
+    assert deep.by() == {PORT: "rules@4"}
     [(state, refused)] = deep.rows("SELECT extraction, refused FROM block")
     assert (state, json.loads(refused)) == ("parked", {"number": 1})
 

@@ -9,7 +9,7 @@ from recalld.store.connection import execute
 from tests.ingest.keeping import Vault
 
 _MENTIONS = """
-    SELECT fact.uid, key FROM mention JOIN fact ON fact.id = fact_id
+    SELECT fact.uid, key, linked FROM mention JOIN fact ON fact.id = fact_id
     JOIN entity ON entity.id = entity_id ORDER BY 1, 2
 """
 _RELATIONS = """
@@ -24,12 +24,17 @@ _LINKS = """
     JOIN note ON note.id = from_note LEFT JOIN note AS other ON other.id = to_note
     ORDER BY 1, 4, 2
 """
+_FACT_LINKS = """
+    SELECT a.uid, b.uid, fact_link.kind, weight, origin, reason FROM fact_link
+    JOIN fact AS a ON a.id = from_fact JOIN fact AS b ON b.id = to_fact ORDER BY 1, 2, 3
+"""
 GRAPH = (
     _MENTIONS,
     _RELATIONS,
     "SELECT key, name, kind FROM entity ORDER BY key",
     _NAMES,
     _LINKS,
+    _FACT_LINKS,
 )
 
 
@@ -41,6 +46,11 @@ def vault(tmp_path):
         )
         running.write("b.md", "---\nauthor: '[[Kevin Kelly]]'\n---\nSee [[a]] and [[nowhere]].\n")
         running.write("x/a.md", "| host | port |\n| --- | --- |\n| alpha | 22 |\n")
+        running.write(
+            "c.md",
+            "The [[pipeline]] was full of mud.\n\nConsequently, the water stopped in March.\n\n"
+            "After that, we cleaned it with a pump.\n",
+        )
         running.look()
         yield running
 
@@ -52,9 +62,10 @@ def graph(vault: Vault) -> list[list[tuple[object, ...]]]:
 def test_a_whole_graph_stays_as_it_is(vault):
     before = graph(vault)
     assert all(before)
+    assert {row[2] for row in before[5]} == {"caused_by", "temporal", "related"}
     done = rebuild_graph(vault.writes)
     assert done.changed == 0
-    assert (done.notes, done.links) == (3, len(before[4]))
+    assert (done.notes, done.links) == (4, len(before[4]))
     assert done.facts == vault.rows("SELECT count(*) FROM fact")[0][0]
     assert graph(vault) == before
 
@@ -64,6 +75,12 @@ def test_a_whole_graph_stays_as_it_is(vault):
     [
         "DELETE FROM mention",
         "DELETE FROM relation",
+        "UPDATE mention SET linked = 0",
+        "DELETE FROM fact_link",
+        "DELETE FROM fact_link WHERE kind = 'related'",
+        "UPDATE fact_link SET reason = 'wrong', weight = 0.1",
+        "UPDATE fact_link SET kind = 'temporal' WHERE kind = 'caused_by'",
+        "UPDATE fact_link SET (from_fact, to_fact) = (to_fact, from_fact)",
         "DELETE FROM relation; DELETE FROM mention; DELETE FROM entity",
         "DELETE FROM alias WHERE origin <> 'alias'",
         "UPDATE alias SET key = 'stale ' || key",
