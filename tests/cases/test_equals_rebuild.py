@@ -58,11 +58,15 @@ TABLES = {
     # Not how the name is written: each spelling of it is right.
     "entities": "SELECT key FROM entity",
     "names": "SELECT key, path, shown, origin FROM alias JOIN note ON note.id = note_id",
-    "mentions": "SELECT fact.uid, key FROM mention JOIN fact ON fact.id = fact_id"
+    "mentions": "SELECT fact.uid, key, linked FROM mention JOIN fact ON fact.id = fact_id"
     " JOIN entity ON entity.id = entity_id",
     "relations": "SELECT fact.uid, s.key, predicate, o.key FROM relation"
     " JOIN fact ON fact.id = fact_id JOIN entity AS s ON s.id = subject"
     " JOIN entity AS o ON o.id = object",
+    "said links": "SELECT path, from_uid, to_uid, kind, reason FROM said_link"
+    " JOIN note ON note.id = note_id",
+    "fact links": "SELECT a.uid, b.uid, fact_link.kind, weight, origin, reason FROM fact_link"
+    " JOIN fact AS a ON a.id = from_fact JOIN fact AS b ON b.id = to_fact",
     "links": "SELECT note.path, kind, target, note_link.name_key, fragment, label, line,"
     " other.path, ambiguous FROM note_link JOIN note ON note.id = from_note"
     " LEFT JOIN note AS other ON other.id = to_note",
@@ -147,7 +151,19 @@ BLOCKS = (
     "See [[a]], ![[c#Part|that]] and [[#Deploy]]. Tags: #ops/db #Ops",
     "<!-- private: the code is 1234 -->",
     "المنفذ هو 5432.",
+    "The pump was broken.\n\nConsequently, the water rose.\n\nAfter that, we bought another pump.",
+    "Consequently, the water rose.",
+    "Der Keller stand unter Wasser.\n\nDie Ursache war eine kaputte Pumpe.",
+    "水泵昨天晚上坏了。\n\n因此地下室进了很多水。",
+    "## Steps\n\n1. Stop the old pump.\n2. Start the new pump.",
+    # Enough to make a thing common that few facts name besides.
+    "\n\n".join(f"Room {number} of the [[Old Mill]] has `pump-one`." for number in range(4)),
     "long " * 400 + "end.",
+)
+# Two notes with one each have related facts.
+PAIRS = (
+    ("The [[Old Mill]] has a new wheel.", "We met the miller at the [[Old Mill]]."),
+    ("`pump-one` feeds `pump-two`.", "Beside `pump-one` stands `pump-two`."),
 )
 HEADS = (
     "",
@@ -202,6 +218,14 @@ class Notes(RuleBasedStateMachine):
         temporary = target.with_name(".saving.tmp")
         temporary.write_text(text)
         temporary.replace(target)
+
+    @rule(where=st.permutations(PATHS[:4]), texts=st.sampled_from(PAIRS))
+    def write_of_one_thing(self, where: list[str], texts: tuple[str, str]) -> None:
+        for path, text in zip(where[:2], texts, strict=True):
+            target = self.vault / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            before = target.read_text() if target.exists() else ""
+            target.write_text(f"{before}\n\n{text}\n")
 
     @precondition(lambda self: self._there())
     @rule(data=st.data(), block=st.sampled_from(BLOCKS), first=st.booleans())

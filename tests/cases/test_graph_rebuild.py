@@ -9,14 +9,17 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from hypothesis.stateful import rule
+from hypothesis.stateful import rule, run_state_machine_as_test
 
 from ingest.regraph import rebuild_graph
 from tests.cases.test_equals_rebuild import QUICK_DISK, HereWrites, Notes, Store
 
 REPO = Path(__file__).parents[2]
 SHARED = Path(os.environ.get("RECALLD_SHARED", REPO.parent / "shared"))
-_GRAPH = ("entities", "names", "mentions", "relations", "links")
+_GRAPH = ("entities", "names", "mentions", "relations", "links", "said links", "fact links")
+
+# The kinds of links between facts that the checks came across, with what each was found by.
+KINDS_MET: set[tuple[str, str]] = set()
 
 
 def graph_of(store: Store) -> dict[str, list[tuple[object, ...]]]:
@@ -29,6 +32,7 @@ def check(store: Store) -> None:
     done = rebuild_graph(HereWrites(store.database))
     assert done.changed == 0
     assert graph_of(store) == before
+    KINDS_MET.update((str(row[2]), str(row[5])) for row in before["fact links"])
 
 
 class Regraphed(Notes):
@@ -46,13 +50,26 @@ class Regraphed(Notes):
             super().teardown()
 
 
-TestGraphRebuild = pytest.mark.slow(Regraphed.TestCase)
-TestGraphRebuild.settings = settings(
-    max_examples=25,
-    stateful_step_count=20,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
-)
+@pytest.mark.slow
+def test_graph_kept_step_by_step_is_the_graph_computed_again():
+    KINDS_MET.clear()
+    run_state_machine_as_test(
+        Regraphed,
+        settings=settings(
+            max_examples=40,
+            stateful_step_count=20,
+            deadline=None,
+            suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+        ),
+    )
+    assert {
+        ("caused_by", "says_result"),
+        ("caused_by", "says_cause"),
+        ("temporal", "says_later"),
+        ("temporal", "next_step"),
+        ("related", "same_link"),
+        ("related", "same_names"),
+    } <= KINDS_MET
 
 
 @pytest.mark.slow
