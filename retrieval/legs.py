@@ -6,7 +6,7 @@ They read the store through borrowed connections and run side by side; a leg tha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
 from typing import TypeVar
@@ -18,6 +18,7 @@ from recalld.errors import StoreError
 from recalld.records import PassageId, RecallFilter
 from recalld.store.connection import Connection, Readers
 from recalld.store.searching import (
+    Allowed,
     WordCounts,
     allowed_passages,
     any_passage,
@@ -99,15 +100,12 @@ def search(
         by_graph: Whether the graph takes part.
     """
     match = match_expression(query)
-    pending: Future[list[PassageSimilarity]] | None = None
-    if query_vector is not None:
-        pending = executor.submit(_vector_leg, database, vectors, query_vector, limits)
+    # One thread beside this one, for what needs little of Python: a third would wait for the others.
+    matching = executor.submit(_two_legs, database, vectors, match, query_vector, limits)
     with database.reader() as connection:
         counts = word_counts(connection, query.tokens)
-        walking = executor.submit(_graph_leg, database, query, limits, counts) if by_graph else None
-        keyword = _keyword_leg(connection, match, limits)
-        nearest = pending.result() if pending else []
-        graph = walking.result() if walking else GraphFound()
+        graph = _graph_leg(connection, query, limits, counts) if by_graph else GraphFound()
+        keyword, nearest = matching.result()
         in_time = _time_leg(connection, vectors, query, query_vector, limits)
         similar = {one.passage_id: one for one in nearest}
         scores = dict(keyword.scores)
@@ -131,18 +129,31 @@ def search(
 
 
 def _graph_leg(
-    database: Readers, query: Query, limits: RecallFilter, counts: WordCounts
+    connection: Connection, query: Query, limits: RecallFilter, counts: WordCounts
 ) -> GraphFound:
     try:
-        with database.reader() as connection:
-            return graph_leg(connection, query, limits, counts)
+        return graph_leg(connection, query, limits, counts)
     except StoreError:
         # The other legs read the same file: what they can answer, they should.
         return GraphFound(ran=False)
 
 
-def _keyword_leg(connection: Connection, match: str | None, limits: RecallFilter) -> _Keyword:
-    allowed = allowed_passages(connection, limits)
+def _two_legs(
+    database: Readers,
+    vectors: VectorSearch,
+    match: str | None,
+    query_vector: NDArray[np.float32] | None,
+    limits: RecallFilter,
+) -> tuple[_Keyword, list[PassageSimilarity]]:
+    with database.reader() as connection:
+        allowed = allowed_passages(connection, limits)
+        return (
+            _keyword_leg(connection, match, allowed),
+            _vector_leg(connection, vectors, query_vector, allowed),
+        )
+
+
+def _keyword_leg(connection: Connection, match: str | None, allowed: Allowed | None) -> _Keyword:
     if not match:
         return _Keyword(anything=any_passage(connection, allowed))
 
@@ -154,20 +165,20 @@ def _keyword_leg(connection: Connection, match: str | None, limits: RecallFilter
 
 
 def _vector_leg(
-    database: Readers,
+    connection: Connection,
     vectors: VectorSearch,
-    query_vector: NDArray[np.float32],
-    limits: RecallFilter,
+    query_vector: NDArray[np.float32] | None,
+    allowed: Allowed | None,
 ) -> list[PassageSimilarity]:
-    with database.reader() as connection:
-        allowed = allowed_passages(connection, limits)
-        within = (allowed.sql, allowed.bindings) if allowed else None
+    if query_vector is None:
+        return []
+    within = (allowed.sql, allowed.bindings) if allowed else None
 
-        def best(depth: int) -> dict[PassageId, PassageSimilarity]:
-            found = vectors.nearest(connection, query_vector, depth, within)
-            return {one.passage_id: one for one in found}
+    def best(depth: int) -> dict[PassageId, PassageSimilarity]:
+        found = vectors.nearest(connection, query_vector, depth, within)
+        return {one.passage_id: one for one in found}
 
-        return list(_without_copies(connection, best, best(DEPTH)).values())
+    return list(_without_copies(connection, best, best(DEPTH)).values())
 
 
 def _time_leg(

@@ -5,7 +5,7 @@ It asks the store hop by hop; what a path is worth is decided by the pure walk.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -37,6 +37,7 @@ MOST_PASSAGES = 50
 # Of what a walk came to, the best are looked into for passages, and fewer are gone on from.
 _LOOKED_INTO = 40
 _GONE_ON_FROM = 20
+_AT_A_TIME = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -145,22 +146,34 @@ def _passages(
     """The best passages of what was reached, each by its best way."""
     apart = [one for one in reached if one.hops or one.by_other_name]
     apart.sort(key=lambda one: (-one.worth, one.thing))
-    by_thing = {one.thing: one for one in apart[:_LOOKED_INTO]}
-    if not by_thing:
+    if not apart:
         return {}
     ends = replace(places, allowed=allowed_passages(connection, limits))
     direct = {one.thing for one in reached if not one.hops and not one.by_other_name}
-    found = passages_of_things(connection, [*direct, *by_thing], ends)
-    named = {passage_id for thing, passage_id in found if thing in direct}
+    named = {passage_id for _, passage_id in passages_of_things(connection, direct, ends)}
     best: dict[PassageId, Reached] = {}
-    for thing, passage_id in found:
-        if passage_id in named:
-            continue
-        known = best.get(passage_id)
-        if known is None or by_thing[thing].worth > known.worth:
-            best[passage_id] = by_thing[thing]
+    for some in _worthiest_first(apart[:_LOOKED_INTO]):
+        if len(best) >= MOST_PASSAGES:
+            # What comes now is worth less than all of these.
+            break
+        for thing, passage_id in passages_of_things(connection, some, ends):
+            known = best.get(passage_id)
+            if passage_id not in named and (known is None or some[thing].worth > known.worth):
+                best[passage_id] = some[thing]
     ordered = sorted(best.items(), key=lambda one: (-one[1].worth, -one[0]))
     return dict(ordered[:MOST_PASSAGES])
+
+
+def _worthiest_first(reached: Sequence[Reached]) -> Iterator[dict[Thing, Reached]]:
+    """Some at a time, none parted from its equals; few of the first often give all the passages that are wanted."""
+    some: dict[Thing, Reached] = {}
+    for at, one in enumerate(reached):
+        if len(some) >= _AT_A_TIME and one.worth < reached[at - 1].worth:
+            yield some
+            some = {}
+        some[one.thing] = one
+    if some:
+        yield some
 
 
 def _is_rare(connection: Connection, counts: WordCounts, word: str) -> bool:
