@@ -156,10 +156,10 @@ BLOCKS = (
     "Der Keller stand unter Wasser.\n\nDie Ursache war eine kaputte Pumpe.",
     "水泵昨天晚上坏了。\n\n因此地下室进了很多水。",
     "## Steps\n\n1. Stop the old pump.\n2. Start the new pump.",
-    # Enough to make a thing common that few facts name besides.
-    "\n\n".join(f"Room {number} of the [[Old Mill]] has `pump-one`." for number in range(4)),
     "long " * 400 + "end.",
 )
+# Enough to make a thing common that few facts name besides.
+CROWD = "\n\n".join(f"Room {number} of the [[Old Mill]] has `pump-one`." for number in range(5))
 # Two notes with one each have related facts.
 PAIRS = (
     ("The [[Old Mill]] has a new wheel.", "We met the miller at the [[Old Mill]]."),
@@ -226,6 +226,38 @@ class Notes(RuleBasedStateMachine):
             target.parent.mkdir(parents=True, exist_ok=True)
             before = target.read_text() if target.exists() else ""
             target.write_text(f"{before}\n\n{text}\n")
+        self.store.look(None)
+
+    @rule(
+        path=st.sampled_from(PATHS[:2]),
+        between=st.sampled_from(("", "```sh\nls\n```\n\n")),
+    )
+    def write_of_a_cause(self, path: str, between: str) -> None:
+        """Two facts that stay, with and without what joins them."""
+        target = self.vault / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(f"The pump was broken.\n\n{between}Consequently, the water rose.\n")
+        self.store.look(None)
+
+    @rule()
+    def crowd_comes_or_goes(self) -> None:
+        target = self.vault / "crowd.md"
+        if target.exists():
+            target.unlink()
+        else:
+            target.write_text(CROWD)
+        self.store.look(None)
+
+    @precondition(lambda self: self._there())
+    @rule(data=st.data(), block=st.sampled_from(BLOCKS), drop=st.booleans())
+    def edit_inside(self, data: st.DataObject, block: str, drop: bool) -> None:
+        """A paragraph comes between two that stay, or goes from there."""
+        target = self.vault / data.draw(st.sampled_from(self._there()))
+        pieces = target.read_text().split("\n\n")
+        at = data.draw(st.integers(0, len(pieces) - 1))
+        pieces[at : at + drop] = [] if drop else [block]
+        target.write_text("\n\n".join(pieces))
+        self.store.look(None)
 
     @precondition(lambda self: self._there())
     @rule(data=st.data(), block=st.sampled_from(BLOCKS), first=st.booleans())

@@ -56,7 +56,7 @@ def test_graph_kept_step_by_step_is_the_graph_computed_again():
     run_state_machine_as_test(
         Regraphed,
         settings=settings(
-            max_examples=40,
+            max_examples=60,
             stateful_step_count=20,
             deadline=None,
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],

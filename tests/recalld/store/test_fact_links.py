@@ -54,6 +54,17 @@ def test_a_link_that_two_notes_say_goes_with_the_second(vault):
     assert links(vault) == set()
 
 
+def test_a_link_goes_with_the_note_that_says_it_though_another_states_both(vault):
+    vault.write("a.md", f"{FULL}\n\n{STOPPED}\n")
+    vault.write("b.md", f"{STOPPED}\n\n{FULL}\n")
+    vault.look()
+    assert links(vault) == CAUSED
+    (vault.path / "a.md").unlink()
+    vault.look()
+    assert vault.facts() >= {FULL, STOPPED}
+    assert links(vault) == set()
+
+
 def test_a_link_goes_when_something_comes_between_and_comes_back_when_it_goes(vault):
     vault.write("a.md", f"{FULL}\n\n{STOPPED}\n")
     vault.look()
