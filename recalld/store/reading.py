@@ -140,7 +140,9 @@ def counts(connection: Connection) -> dict[str, Any]:
         "facts": sum(row[1] for row in by_category),
         "by_category": dict(by_category),
         "entities": one("SELECT count(*) FROM entity"),
-        "links": one("SELECT count(*) FROM note_link") + one("SELECT count(*) FROM relation"),
+        "links": sum(
+            one(f"SELECT count(*) FROM {table}") for table in ("note_link", "relation", "fact_link")
+        ),
         "conflicts": count_open_conflicts(connection),
     }
 

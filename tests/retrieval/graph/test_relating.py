@@ -56,6 +56,28 @@ def test_a_fact_and_a_note_are_starts_too(vault):
     )
 
 
+def test_links_of_a_fact_to_others_have_their_reason(vault):
+    vault.write(
+        "c.md",
+        "The [[Old Mill]] stood still for a year.\n\nThe reason was a broken wheel.\n\n"
+        "After that, the wheel was mended.\n",
+    )
+    vault.write("d.md", "We met the miller at the [[Old Mill]].\n")
+    vault.look()
+    uids = dict(vault.rows("SELECT text, uid FROM fact"))
+    anchors = {text: f"fact:{uid[:8]}" for text, uid in uids.items()}
+    still, broken = "The Old Mill stood still for a year.", "The reason was a broken wheel."
+    names, links = drawn(vault, anchor=anchors[still])
+    assert links[anchors[still], "caused_by", anchors[broken]] == "says_cause"
+    (reason,) = (why for (_, kind, _), why in links.items() if kind == "related")
+    assert reason == "same_link"
+    assert ("fact", "We met the miller at the Old Mill.") in names.values()
+    _, links = drawn(vault, anchor=anchors["After that, the wheel was mended."])
+    assert links[anchors["After that, the wheel was mended."], "temporal", anchors[broken]] == (
+        "says_later"
+    )
+
+
 def test_every_link_joins_two_nodes_that_are_shown(vault):
     for limit in range(1, 12):
         names, links = drawn(vault, entity="vercel", hops=3, limit=limit)
