@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from recalld.records import StatementId
-from recalld.store.searching import FactRow
+from recalld.store.rows import FactRow
 
 # A fact stands for its passage when its statement speaks nearly as surely as the passage's best one.
 MARGIN = 0.15

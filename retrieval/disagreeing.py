@@ -6,7 +6,8 @@ from recalld.errors import InvalidParams, NotFound
 from recalld.records import FactId
 from recalld.store.conflicts import Conflict, conflict_between, conflicts, count_conflicts
 from recalld.store.connection import Connection, Database
-from recalld.store.searching import fact_uids, passage_rows, places_of_fact
+from recalld.store.details import fact_uids
+from recalld.store.rows import passage_rows, places_of_fact
 from retrieval.fetching import resolve_anchor
 from retrieval.ranked import fact_anchor
 

@@ -13,21 +13,18 @@ from recalld.errors import AmbiguousAnchor, InvalidParams, NotFound
 from recalld.records import FactId, Lines, NoteId, PassageId
 from recalld.store.conflicts import LinkRow, disagreeing, links_of_fact
 from recalld.store.connection import Connection, Database
-from recalld.store.links import note_links
-from recalld.store.searching import (
-    FactRow,
-    PassageRow,
+from recalld.store.details import (
     entities_of_fact,
     fact_uids,
     facts_by_prefix,
     note_row,
-    passage_rows,
-    places_of_fact,
     relations_of_fact,
     superseded_by_these,
     tags_of_notes,
     uids_by_prefix,
 )
+from recalld.store.links import note_links
+from recalld.store.rows import FactRow, PassageRow, passage_rows, places_of_fact
 from retrieval.presenting import context_of
 from retrieval.ranked import fact_anchor, passage_anchor
 from retrieval.surroundings import kept_lines, lines_round

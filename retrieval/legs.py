@@ -17,18 +17,15 @@ from numpy.typing import NDArray
 from recalld.errors import StoreError
 from recalld.records import PassageId, RecallFilter
 from recalld.store.connection import Connection, Readers
+from recalld.store.filtering import Allowed, allowed_passages, any_passage, newest_passages
+from recalld.store.rows import passage_rows
 from recalld.store.searching import (
-    Allowed,
     WordCounts,
-    allowed_passages,
-    any_passage,
     different_passages,
     keyword_scores,
     keyword_search,
     more_different_texts,
-    newest_passages,
     passage_places,
-    passage_rows,
     word_counts,
 )
 from recalld.store.vectors import PassageSimilarity, VectorSearch

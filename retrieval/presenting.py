@@ -9,7 +9,8 @@ from datetime import date
 from recalld.records import Category, FactId, Hit, Source
 from recalld.store.conflicts import Duplicates, disagreeing
 from recalld.store.connection import Connection
-from recalld.store.searching import PassageRow, fact_uids, superseded_by_these, tags_of_notes
+from recalld.store.details import fact_uids, superseded_by_these, tags_of_notes
+from recalld.store.rows import PassageRow
 from retrieval.collapse import collapse, fit_budget
 from retrieval.ranked import Ranked, fact_anchor, passage_anchor
 from retrieval.records import Shown

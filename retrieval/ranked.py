@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from recalld.records import DateInterval, StatementId
-from recalld.store.searching import FactRow, PassageRow
+from recalld.store.rows import FactRow, PassageRow
 from retrieval.choosing import Choice
 from retrieval.records import FactView, Parts, StatementEvidence
 

@@ -12,15 +12,15 @@ from datetime import date, timedelta
 
 from recalld.records import Category, PassageId, RecallFilter, StatementId
 from recalld.store.connection import Connection
-from recalld.store.searching import (
+from recalld.store.rows import (
     FactRow,
     PassageRow,
     StatementRow,
-    WordCounts,
     facts_of_passages,
     passage_rows,
     statement_rows,
 )
+from recalld.store.searching import WordCounts
 from retrieval.choosing import MARGIN, choose
 from retrieval.evidence import Calibration, best_by_passage, is_rare, relevance
 from retrieval.fusion import add_graph, add_neighbours, fuse

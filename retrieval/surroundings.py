@@ -12,7 +12,8 @@ from dataclasses import replace
 
 from recalld.records import Around, Excerpt, Hit, Lines, NoteId, PassageId
 from recalld.store.connection import Connection
-from recalld.store.searching import PassageRow, block_texts, passage_rows
+from recalld.store.details import block_texts
+from recalld.store.rows import PassageRow, passage_rows
 from retrieval.presenting import Kept
 
 # No note has more, and SQLite takes no number that is much larger.

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from recalld.records import FactId, PassageId
 from recalld.store.connection import Connection, Row, execute
 from recalld.store.fact_links import TELLING
-from recalld.store.searching import Allowed, Bindings
+from recalld.store.filtering import Allowed, Bindings
 
 # An entity that more facts name leads everywhere.
 HUB = 200

@@ -11,6 +11,7 @@ from functools import partial
 
 from recalld.records import PassageId, RecallFilter
 from recalld.store.connection import Connection
+from recalld.store.filtering import allowed_passages
 from recalld.store.graph import (
     HUB,
     Edge,
@@ -25,7 +26,7 @@ from recalld.store.graph import (
     thing_names,
     things_named,
 )
-from recalld.store.searching import WordCounts, allowed_passages, word_counts
+from recalld.store.searching import WordCounts, word_counts
 from retrieval.evidence import is_rare
 from retrieval.graph.names import name_spans, names_in
 from retrieval.graph.paths import DEFAULT_HOPS, Reached, begin, joined, likeliest, step

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from recalld.errors import NotFound
 from recalld.records import FactId, NoteId, PassageId, RecallFilter
 from recalld.store.connection import Connection, Database
+from recalld.store.details import fact_uids
 from recalld.store.facts import entity_key
 from recalld.store.graph import (
     Edge,
@@ -21,7 +22,7 @@ from recalld.store.graph import (
     things_named,
     things_of_fact,
 )
-from recalld.store.searching import fact_uids, passage_rows
+from recalld.store.rows import passage_rows
 from retrieval.fetching import resolve_anchor
 from retrieval.graph.leg import places_within, walk
 from retrieval.graph.paths import Reached, said

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recalld.records import Category, FactId, Lines, PassageId, StatementId
-from recalld.store.searching import FactRow
+from recalld.store.rows import FactRow
 from retrieval.choosing import MARGIN, choose
 
 

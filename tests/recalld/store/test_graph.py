@@ -6,8 +6,8 @@ import pytest
 
 from recalld.records import RecallFilter
 from recalld.store import graph
+from recalld.store.filtering import allowed_passages
 from recalld.store.graph import FAN_OUT, HUB, Thing, Within
-from recalld.store.searching import allowed_passages
 from tests.ingest.keeping import Vault
 
 
