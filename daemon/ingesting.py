@@ -14,7 +14,8 @@ import structlog
 
 from daemon.loop import StageReport
 from daemon.settle import Settle
-from ingest.keeper import Looked, RootKeeper
+from ingest.intake import Looked
+from ingest.keeper import RootKeeper
 from recalld.errors import RecalldError, Stopping
 
 _log = structlog.get_logger("ingest")

@@ -1,4 +1,4 @@
-"""Keeps the index equal to one root: looks at the disk, decides, and writes note by note.
+"""Keeps the index equal to one root: looks at the disk, decides, and has note by note taken in or let go.
 
 The order is always the same: walk, reconcile, recognise what moved, take in what changed, let go of what is gone. A
 look is a generator, so that a hint can be served between two notes of a long scan. Each note is judged by what the
@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 from ingest.disk.ignore import IgnoreRules
-from ingest.disk.reader import NoteText, Unread, read_note
+from ingest.disk.reader import NoteText, read_note
 from ingest.disk.records import RootIdentity, Scope, Walk
 from ingest.disk.walk import root_identity, walk
-from ingest.markdown.blocks import parse_note
-from ingest.plan import NoteFile, note_date, plan_note, shown_title, spoken_date
+from ingest.intake import Intake, Looked
 from ingest.reconcile import (
     DeletionGuard,
     KnownNote,
@@ -28,23 +27,17 @@ from ingest.reconcile import (
     match_arrivals,
     reconcile,
 )
-from ingest.redating import keep_days
-from ingest.rules.extractor import RULES_VERSION, extract_in_steps
+from ingest.rules.extractor import RULES_VERSION
 from recalld.records import NoteId, RootId
 from recalld.store.changes import StoredNote
 from recalld.store.connection import Database
 from recalld.store.reading import (
-    blocks_of_note,
-    days_of_note,
     meta,
-    note_at,
     notes_of_root,
     root_named,
 )
 from recalld.store.reading import root_identity as stored_identity
 from recalld.store.writers import Writes
-
-_T = TypeVar("_T")
 
 # Deletions within this time count as one.
 _RECENT_S = 60.0
@@ -77,17 +70,6 @@ class RootReport:
     skipped: tuple[tuple[str, str], ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Looked:
-    """One step of a look: what became of a path."""
-
-    path: str
-    # `waiting`: it is being written; look again a little later. `reading`: it is long, and this is a pause.
-    outcome: Literal["reading", "taken", "unchanged", "moved", "gone", "waiting", "unread"]
-    # Notes of this look that still wait for their turn.
-    left: int = 0
-
-
 _REASONS = {
     "missing": "the folder is not there",
     "unreadable": "the folder can't be read",
@@ -118,23 +100,27 @@ class RootKeeper:
         self._writes = writes
         self._options = options
         self._now = now
-        self._new_uid = new_uid
         self._rules: IgnoreRules | None = None
         # The rules that every known note has been held against.
         self._obeyed: IgnoreRules | None = None
-        self._unread: dict[str, str] = {}
         self._skipped: dict[str, str] = {}
         self._unlisted: tuple[str, ...] = ()
-        self._empty_since: dict[str, float] = {}
-        # Notes that are being taken in; a long one has pauses in which others are looked at.
-        self._reading: set[str] = set()
-        # How often taking a note failed, until it succeeds: it comes after all others, lest it keep them out.
-        self._failures: dict[str, int] = {}
         self._removed_at: deque[float] = deque()
         self._plan = Plan()
         self._confirmed = False
         self._present: RootIdentity | None = None
         self.root_id = self._ensure_root()
+        self._intake = Intake(
+            root_id=self.root_id,
+            path=path,
+            database=database,
+            writes=writes,
+            max_note_bytes=options.max_note_bytes,
+            empty_grace_s=options.empty_grace_s,
+            is_gone=self._is_gone,
+            now=now,
+            new_uid=new_uid,
+        )
 
     def _ensure_root(self) -> RootId:
         with self._database.reader() as connection:
@@ -170,7 +156,7 @@ class RootKeeper:
             state=plan.root_state,
             hint=hint,
             held=len(plan.held),
-            unreadable=(*unlisted, *sorted(self._unread.items())),
+            unreadable=(*unlisted, *sorted(self._intake.unread.items())),
             skipped=tuple(self._skipped.items()),
         )
 
@@ -222,10 +208,11 @@ class RootKeeper:
         )
         changed = dict.fromkeys((*plan.changed, *outdated))
         left = len(changed)
-        for path in sorted(changed, key=lambda one: (self._failures.get(one, 0), _turn(one, seen))):
+        failures = self._intake.failures
+        for path in sorted(changed, key=lambda one: (failures(one), _turn(one, seen))):
             left -= 1
-            looked = yield from self._in_turns(path, left)
-            yield replace(looked, left=left)
+            for looked in self._intake.in_turns(path):
+                yield replace(looked, left=left + (looked.outcome == "reading"))
         yield from self._let_go(plan)
         if paths is None:
             self._finish_whole(plan, root.present, used=guard.confirmed)
@@ -320,11 +307,7 @@ class RootKeeper:
         skipped = {path: why for path, why in self._skipped.items() if not covers(path)}
         self._unlisted = (*unlisted, *filter(covers, seen.unreadable))
         self._skipped = skipped | {one.path_printable: one.reason for one in seen.skipped}
-        self._unread = {
-            path: why
-            for path, why in self._unread.items()
-            if path in seen.files or not covers(path)
-        }
+        self._intake.remember(seen)
 
     def _move(self, plan: Plan) -> Iterator[Looked]:
         if not plan.moved:
@@ -332,112 +315,8 @@ class RootKeeper:
         paths = {move.note_id: move.new for move in plan.moved}
         self._writes.call(lambda writers: writers.notes.move(paths))
         for move in plan.moved:
-            self._take(move.new, moved=True)
+            self._intake.take(move.new, moved=True)
             yield Looked(path=move.new, outcome="moved")
-
-    def _in_turns(self, path: str, left: int) -> Generator[Looked, None, Looked]:
-        """Takes one note, with steps between which other notes may have their turn when it is a long one."""
-        failures = self._failures.pop(path, 0)
-        steps = self._taking(path)
-        while True:
-            try:
-                taken = _advance(steps)
-            except BaseException:
-                self._failures[path] = failures + 1
-                raise
-            if taken is not None:
-                return taken
-            yield Looked(path=path, outcome="reading", left=left + 1)
-
-    def _take(self, path: str, *, moved: bool = False) -> Looked:
-        """Reads one note and writes what changed, without a pause."""
-        steps = self._taking(path, moved=moved)
-        while (taken := _advance(steps)) is None:
-            pass
-        return taken
-
-    def _taking(self, path: str, *, moved: bool = False) -> Generator[None, None, Looked]:
-        """One at a time: who comes while a note is read looks again later, and nobody begins it anew for ever."""
-        if path in self._reading:
-            return Looked(path=path, outcome="waiting")
-        self._reading.add(path)
-        try:
-            return (yield from self._taking_alone(path, moved=moved))
-        finally:
-            self._reading.discard(path)
-
-    def _taking_alone(self, path: str, *, moved: bool) -> Generator[None, None, Looked]:
-        text = read_note(self.path, path, max_bytes=self._options.max_note_bytes)
-        if isinstance(text, Unread):
-            return self._unreadable(path, text)
-        self._unread.pop(path, None)
-        with self._database.reader() as connection:
-            stored = note_at(connection, self.root_id, path)
-            blocks = blocks_of_note(connection, stored.note_id) if stored else []
-            is_undated = stored and stored.extractor == RULES_VERSION and stored.dated is None
-            days = days_of_note(connection, stored.note_id) if stored and is_undated else {}
-        if stored and stored.content_hash == text.content_hash and not moved:
-            self._empty_since.pop(path, None)
-            if stored.extractor == RULES_VERSION:
-                return self._untouched(path, stored, text)
-        if blocks and not text.text.strip() and self._may_be_halfway(path):
-            return Looked(path=path, outcome="waiting")
-        self._empty_since.pop(path, None)
-        parsed = parse_note(text.text)
-        dated = note_date(parsed, path)
-        steps = extract_in_steps(
-            parsed, note_date=spoken_date(dated, text.stat), title=shown_title(parsed, path)
-        )
-        has_paused = False
-        while (extracted := _advance(steps)) is None:
-            has_paused = True
-            yield
-        if has_paused and (self._stored(path) != stored or self._is_gone(path)):
-            # It went, moved or was moved here while others had their turn.
-            return Looked(path=path, outcome="waiting")
-        if days and dated is None:
-            extracted = keep_days(extracted, blocks, days)
-        change = plan_note(
-            stored=stored,
-            stored_blocks=blocks,
-            file=NoteFile(
-                root_id=self.root_id,
-                path=path,
-                content_hash=text.content_hash,
-                stat=text.stat,
-                problems=text.problems,
-            ),
-            note=parsed,
-            blocks=extracted,
-            extractor=RULES_VERSION,
-            new_uid=self._new_uid(),
-            now_ms=int(self._now() * 1000),
-        )
-        self._writes.call(lambda writers: writers.notes.apply(change))
-        return Looked(path=path, outcome="taken")
-
-    def _stored(self, path: str) -> StoredNote | None:
-        with self._database.reader() as connection:
-            return note_at(connection, self.root_id, path)
-
-    def _unreadable(self, path: str, unread: Unread) -> Looked:
-        if unread.reason == "changed_while_reading":
-            return Looked(path=path, outcome="waiting")
-        if unread.reason != "missing":
-            self._unread[path] = unread.message
-        return Looked(path=path, outcome="unread")
-
-    def _untouched(self, path: str, stored: StoredNote, text: NoteText) -> Looked:
-        known = (stored.size, stored.mtime_ns, stored.ctime_ns, stored.inode)
-        found = (text.stat.size, text.stat.mtime_ns, text.stat.ctime_ns, text.stat.inode)
-        if known != found:
-            self._writes.call(lambda writers: writers.notes.touch(stored.note_id, text.stat))
-        return Looked(path=path, outcome="unchanged")
-
-    def _may_be_halfway(self, path: str) -> bool:
-        """Whether an emptied note may be a save that has not written yet; it is looked at again."""
-        since = self._empty_since.setdefault(path, self._now())
-        return self._now() - since < self._options.empty_grace_s
 
     def _let_go(self, plan: Plan) -> Iterator[Looked]:
         if not plan.gone:
@@ -476,16 +355,6 @@ class RootKeeper:
         wanted = since or str(self._now()) if plan.root_state == "held" else ""
         if wanted != (since or ""):
             self._writes.call(lambda writers: writers.put_meta(held, wanted))
-
-
-def _advance(steps: Generator[None, None, _T]) -> _T | None:
-    """Takes one step; the result when that was the last, else None."""
-    try:
-        next(steps)
-    except StopIteration as done:
-        result: _T = done.value
-        return result
-    return None
 
 
 def _known_note(note: StoredNote) -> KnownNote:

@@ -15,7 +15,8 @@ import pytest
 from daemon.ingesting import IngestLoop, Waiting
 from daemon.settle import Settle
 from daemon.writer import WriterThread
-from ingest.keeper import KeeperOptions, Looked, RootKeeper
+from ingest.intake import Looked
+from ingest.keeper import KeeperOptions, RootKeeper
 from recalld.errors import StoreUnusable
 from recalld.store.connection import Database
 from recalld.store.reading import notes_of_root

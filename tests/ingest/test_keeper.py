@@ -9,17 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from recalld.errors import StoreUnusable
-from tests.ingest.keeping import Vault
+from tests.ingest.keeping import Vault, outcomes
 
 
 @pytest.fixture
 def vault(tmp_path) -> Iterator[Vault]:
     with Vault(tmp_path) as made:
         yield made
-
-
-def outcomes(looked) -> dict[str, str]:
-    return {one.path: one.outcome for one in looked}
 
 
 def uids(vault: Vault) -> dict[str, str]:
@@ -112,17 +108,6 @@ def test_held_deletion_is_carried_out_after_its_grace(vault):
     assert len(vault.facts()) == 1
 
 
-def test_emptied_note_is_waited_for_before_its_facts_go(vault):
-    vault.write("a.md", "Pump one leaks oil.\n")
-    vault.look()
-    vault.write("a.md", "")
-    assert outcomes(vault.look("a.md")) == {"a.md": "waiting"}
-    assert vault.facts()
-    vault.now += 6
-    assert outcomes(vault.look("a.md")) == {"a.md": "taken"}
-    assert vault.facts() == set()
-
-
 def test_change_that_size_and_times_hide_is_found_by_a_full_look(vault):
     path = vault.write("a.md", "Pump one leaks oil.\n")
     vault.look()
@@ -132,16 +117,6 @@ def test_change_that_size_and_times_hide_is_found_by_a_full_look(vault):
     os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
     vault.look(full=True)
     assert vault.facts() == {"Pump two leaks oil."}
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_unreadable_note_is_named_and_keeps_what_is_known(vault):
-    path = vault.write("a.md", "Pump one leaks oil.\n")
-    vault.look()
-    path.chmod(0)
-    vault.look("a.md")
-    assert vault.keeper.report().unreadable[0][0] == "a.md"
-    assert vault.facts()
 
 
 def test_look_that_fails_changes_nothing_and_the_next_makes_it_good(vault):
@@ -204,35 +179,6 @@ def test_any_history_ends_as_one_fresh_look(tmp_path_factory, steps):
         assert old.content() == new.content()
 
 
-class Poisoned:
-    """Writes that fail for one note, as a fault of ours would."""
-
-    def __init__(self, writes) -> None:
-        self._writes = writes
-
-    def call(self, work):
-        if any("poison" in str(cell.cell_contents) for cell in work.__closure__ or ()):
-            raise ZeroDivisionError
-        return self._writes.call(work)
-
-    def post(self, work):
-        self.call(work)
-
-
-def test_note_that_fails_every_time_keeps_no_other_out(vault):
-    vault.keeper._writes = Poisoned(vault.writes)
-    for number in range(3):
-        vault.write(f"{number}.md", f"Pump number{number} leaks oil.\n")
-    poison = vault.write("poison.md", "This one is poison.\n")
-    os.utime(poison, ns=(2**61, 2**61))  # the newest comes first
-    with pytest.raises(ZeroDivisionError):
-        vault.look()
-    assert vault.facts() == set()
-    with pytest.raises(ZeroDivisionError):
-        vault.look()
-    assert len(vault.facts()) == 3
-
-
 def test_notes_that_were_to_be_forgotten_when_the_disk_was_full_are_forgotten_later(vault):
     for name in ("a.md", "b.md", "c.md"):
         vault.write(f"old/{name}", f"The {name} is here.\n")
@@ -292,48 +238,3 @@ def test_look_at_a_part_tells_what_it_met_there_and_forgets_what_is_gone(vault, 
     vault.look("a.md", "big.md")
     report = vault.keeper.report()
     assert (report.skipped, report.unreadable) == ((("c.md", "link_dead"),), ())
-
-
-LONG = "".join(f"Pump {n} leaks oil.\n\n" for n in range(700))
-
-
-def test_another_note_has_its_turn_while_a_long_one_is_read(vault):
-    vault.write("long.md", LONG)
-    look = vault.keeper.look(frozenset({"long.md"}))
-    assert next(look).outcome == "reading"
-    vault.write("short.md", "烤箱在十点关闭。\n")
-    assert outcomes(vault.look("short.md")) == {"short.md": "taken"}
-    assert vault.facts() == {"烤箱在十点关闭。"}
-    assert list(look)[-1].outcome == "taken"
-    assert len(vault.facts()) == 701
-
-
-def test_who_comes_while_a_long_note_is_read_looks_again_later(vault):
-    vault.write("long.md", LONG)
-    look = vault.keeper.look(frozenset({"long.md"}))
-    next(look)
-    vault.write("long.md", LONG + "Fan is loud.\n")
-    assert outcomes(vault.look("long.md")) == {"long.md": "waiting"}
-    assert list(look)[-1].outcome == "taken"
-    vault.look("long.md")
-    assert "Fan is loud." in vault.facts()
-
-
-def test_a_long_note_that_goes_while_it_is_read_leaves_nothing(vault):
-    vault.write("stays.md", "Fan is loud.\n")
-    path = vault.write("long.md", LONG)
-    look = vault.keeper.look(frozenset({"long.md"}))
-    next(look)
-    path.unlink()
-    vault.look("long.md")
-    assert list(look)[-1].outcome == "waiting"
-    vault.look()
-    assert vault.facts() == {"Fan is loud."}
-
-
-def test_a_look_that_ends_in_a_pause_lets_the_next_one_begin(vault):
-    vault.write("long.md", LONG)
-    look = vault.keeper.look(frozenset({"long.md"}))
-    next(look)
-    look.close()
-    assert vault.look("long.md")[-1].outcome == "taken"

@@ -1,0 +1,210 @@
+"""Takes the notes of one root in: reads a file, has it parsed and extracted, plans the change and writes it.
+
+A long note is taken in steps, so that others may have their turn in between; what became of it meanwhile is looked at
+before anything is written. It must not know which notes are to be taken, or why.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from ingest.disk.reader import NoteText, Unread, read_note
+from ingest.disk.records import Walk
+from ingest.markdown.blocks import parse_note
+from ingest.plan import NoteFile, note_date, plan_note, shown_title, spoken_date
+from ingest.redating import keep_days
+from ingest.rules.extractor import RULES_VERSION, extract_in_steps
+from recalld.records import RootId
+from recalld.store.changes import StoredNote
+from recalld.store.connection import Database
+from recalld.store.reading import blocks_of_note, days_of_note, note_at
+from recalld.store.writers import Writes
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """One step of a look: what became of a path."""
+
+    path: str
+    # `waiting`: it is being written; look again a little later. `reading`: it is long, and this is a pause.
+    outcome: Literal["reading", "taken", "unchanged", "moved", "gone", "waiting", "unread"]
+    # Notes of this look that still wait for their turn.
+    left: int = 0
+
+
+class Intake:
+    """The notes of one root, taken one at a time each. Used from the ingest thread only; `unread`, from any."""
+
+    def __init__(
+        self,
+        *,
+        root_id: RootId,
+        path: Path,
+        database: Database,
+        writes: Writes,
+        max_note_bytes: int,
+        empty_grace_s: float,
+        is_gone: Callable[[str], bool],
+        now: Callable[[], float],
+        new_uid: Callable[[], str],
+    ) -> None:
+        """Reads nothing yet.
+
+        Args:
+            path: The root's folder.
+            empty_grace_s: Seconds that a note must stay empty before its facts go.
+            is_gone: Whether a path of the root is certainly no note now.
+            now: Gives seconds since 1970.
+        """
+        self._root_id = root_id
+        self._path = path
+        self._database = database
+        self._writes = writes
+        self._max_note_bytes = max_note_bytes
+        self._empty_grace_s = empty_grace_s
+        self._is_gone = is_gone
+        self._now = now
+        self._new_uid = new_uid
+        self._unread: dict[str, str] = {}
+        self._empty_since: dict[str, float] = {}
+        # Notes that are being taken in; a long one has pauses in which others are looked at.
+        self._reading: set[str] = set()
+        # How often taking a note failed, until it succeeds.
+        self._failures: dict[str, int] = {}
+
+    @property
+    def unread(self) -> Mapping[str, str]:
+        """Why a note could not be read, by its path."""
+        return self._unread
+
+    def failures(self, path: str) -> int:
+        """How often taking a note failed in a row: it comes after all others, lest it keep them out."""
+        return self._failures.get(path, 0)
+
+    def remember(self, seen: Walk) -> None:
+        """Lets go of what it knows of notes that a walk has missed in the part that it covers."""
+        self._unread = {
+            path: why
+            for path, why in self._unread.items()
+            if path in seen.files or not seen.scope.covers(path)
+        }
+
+    def in_turns(self, path: str) -> Iterator[Looked]:
+        """Takes one note. The last step is what became of it; before that come pauses when it is a long one."""
+        failures = self._failures.pop(path, 0)
+        steps = self._taking(path)
+        while True:
+            try:
+                taken = _advance(steps)
+            except BaseException:
+                self._failures[path] = failures + 1
+                raise
+            if taken is not None:
+                yield taken
+                return
+            yield Looked(path=path, outcome="reading")
+
+    def take(self, path: str, *, moved: bool = False) -> Looked:
+        """Takes one note without a pause; one that was `moved` anew, whether its text changed or not."""
+        steps = self._taking(path, moved=moved)
+        while (taken := _advance(steps)) is None:
+            pass
+        return taken
+
+    def _taking(self, path: str, *, moved: bool = False) -> Generator[None, None, Looked]:
+        """One at a time: who comes while a note is read looks again later, and nobody begins it anew for ever."""
+        if path in self._reading:
+            return Looked(path=path, outcome="waiting")
+        self._reading.add(path)
+        try:
+            return (yield from self._taking_alone(path, moved=moved))
+        finally:
+            self._reading.discard(path)
+
+    def _taking_alone(self, path: str, *, moved: bool) -> Generator[None, None, Looked]:
+        text = read_note(self._path, path, max_bytes=self._max_note_bytes)
+        if isinstance(text, Unread):
+            return self._unreadable(path, text)
+        self._unread.pop(path, None)
+        with self._database.reader() as connection:
+            stored = note_at(connection, self._root_id, path)
+            blocks = blocks_of_note(connection, stored.note_id) if stored else []
+            is_undated = stored and stored.extractor == RULES_VERSION and stored.dated is None
+            days = days_of_note(connection, stored.note_id) if stored and is_undated else {}
+        if stored and stored.content_hash == text.content_hash and not moved:
+            self._empty_since.pop(path, None)
+            if stored.extractor == RULES_VERSION:
+                return self._untouched(path, stored, text)
+        if blocks and not text.text.strip() and self._may_be_halfway(path):
+            return Looked(path=path, outcome="waiting")
+        self._empty_since.pop(path, None)
+        parsed = parse_note(text.text)
+        dated = note_date(parsed, path)
+        steps = extract_in_steps(
+            parsed, note_date=spoken_date(dated, text.stat), title=shown_title(parsed, path)
+        )
+        has_paused = False
+        while (extracted := _advance(steps)) is None:
+            has_paused = True
+            yield
+        if has_paused and (self._stored(path) != stored or self._is_gone(path)):
+            # It went, moved or was moved here while others had their turn.
+            return Looked(path=path, outcome="waiting")
+        if days and dated is None:
+            extracted = keep_days(extracted, blocks, days)
+        change = plan_note(
+            stored=stored,
+            stored_blocks=blocks,
+            file=NoteFile(
+                root_id=self._root_id,
+                path=path,
+                content_hash=text.content_hash,
+                stat=text.stat,
+                problems=text.problems,
+            ),
+            note=parsed,
+            blocks=extracted,
+            extractor=RULES_VERSION,
+            new_uid=self._new_uid(),
+            now_ms=int(self._now() * 1000),
+        )
+        self._writes.call(lambda writers: writers.notes.apply(change))
+        return Looked(path=path, outcome="taken")
+
+    def _stored(self, path: str) -> StoredNote | None:
+        with self._database.reader() as connection:
+            return note_at(connection, self._root_id, path)
+
+    def _unreadable(self, path: str, unread: Unread) -> Looked:
+        if unread.reason == "changed_while_reading":
+            return Looked(path=path, outcome="waiting")
+        if unread.reason != "missing":
+            self._unread[path] = unread.message
+        return Looked(path=path, outcome="unread")
+
+    def _untouched(self, path: str, stored: StoredNote, text: NoteText) -> Looked:
+        known = (stored.size, stored.mtime_ns, stored.ctime_ns, stored.inode)
+        found = (text.stat.size, text.stat.mtime_ns, text.stat.ctime_ns, text.stat.inode)
+        if known != found:
+            self._writes.call(lambda writers: writers.notes.touch(stored.note_id, text.stat))
+        return Looked(path=path, outcome="unchanged")
+
+    def _may_be_halfway(self, path: str) -> bool:
+        """Whether an emptied note may be a save that has not written yet; it is looked at again."""
+        since = self._empty_since.setdefault(path, self._now())
+        return self._now() - since < self._empty_grace_s
+
+
+def _advance(steps: Generator[None, None, _T]) -> _T | None:
+    """Takes one step; the result when that was the last, else None."""
+    try:
+        next(steps)
+    except StopIteration as done:
+        result: _T = done.value
+        return result
+    return None
