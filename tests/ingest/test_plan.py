@@ -234,6 +234,26 @@ def test_ids_of_blocks_that_stay_are_kept_when_one_comes(text: str, at: int, pie
     assert {kept.block_id for kept in change.kept} | set(change.removed) == before
 
 
+def test_links_that_a_note_says_are_those_of_all_its_blocks_and_point_at_its_facts():
+    memory = Memory()
+    text = "The disk of `alpha` was full.\n\nConsequently, the backup of `beta` stopped.\n"
+    first = memory.plan(text)
+    memory.apply(first)
+    again = memory.plan(f"All is well.\n\n{text}")
+    assert again.kept
+    assert again.said == first.said
+    uids = [
+        fact.uid
+        for block in first.added
+        for passage in block.passages
+        for statement in passage.statements
+        for fact in statement.facts
+    ]
+    assert [(one.from_uid, one.to_uid, one.kind) for one in first.said] == [
+        (uids[1], uids[0], "caused_by")
+    ]
+
+
 def test_edited_block_is_new_and_its_neighbours_stay():
     memory = Memory()
     memory.take("Port is 80.\n\nFan is loud.\n\nDisk is full.\n")

@@ -227,6 +227,13 @@ def test_a_link_at_the_edge_of_a_sentence_is_its_own():
     assert [entity.name for entity in second.entities] == ["Bo Lee"]
 
 
+@pytest.mark.parametrize(
+    "text", ["[[Plan]]\n", "![[Map.base#Part]] ![[Places.base]]\n", "*[a](b.md)*, [[c|d]].\n"]
+)
+def test_links_that_are_all_there_is_state_nothing(text):
+    assert facts(text) == []
+
+
 def test_code_and_headings_state_nothing():
     assert facts("```\nThe server listens on port 5432.\n```\n", BlockKind.FENCE) == []
     assert facts("# The server listens on port 5432.\n", BlockKind.HEADING) == []

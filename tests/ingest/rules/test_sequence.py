@@ -138,6 +138,7 @@ def test_what_the_fact_before_took_in_is_no_second_fact():
         "Alpha heeft twee schijven.\n\nDaarnaast heeft beta een tapedrive.\n",
         "Alpha hat zwei Platten.\n\nDanebenher läuft beta mit einem Bandlaufwerk.\n",
         "我们在公司使用旧的服务器。\n\n因为磁盘很小，所以我们又买了一块。\n",
+        "依存関係を固定してください。\n\nその後のアップグレードは手動で行います。\n",
         # What stands below is not so by itself.
         "Never do these:\n\n- Delete the database of alpha.\n- Afterwards, delete the backups of beta.\n",
     ],

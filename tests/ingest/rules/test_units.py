@@ -61,6 +61,12 @@ def test_a_definition_belongs_to_its_term():
     ]
 
 
+def test_an_item_of_a_numbered_list_knows_its_number():
+    text = "3) Stop it.\n   1. Log in.\n   - Look.\n"
+    block = Block(kind=BlockKind.LIST_ITEM, lines=Lines(first=1, last=3), raw=text, text=text)
+    assert [unit.ordinal for unit in find_units(block, text)] == [3, 1, None]
+
+
 def test_an_item_after_a_nested_list_has_no_parent_of_it():
     text = "- a\n  - b\n    - c\n  - d\n"
     assert [u[2] for u in units(BlockKind.LIST_ITEM, text)] == [(), ("a",), ("a", "b"), ("a",)]
