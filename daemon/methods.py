@@ -18,7 +18,7 @@ from ingest.agreement.stage import AgreeingStage
 from ingest.regraph import rebuild_graph
 from recalld import __version__
 from recalld.errors import InvalidParams, ModelUnavailable
-from recalld.protocol import (
+from recalld.parameters import (
     AnswerParams,
     ConflictsParams,
     ExplainParams,
@@ -32,10 +32,9 @@ from recalld.protocol import (
     ResolveParams,
     StatusParams,
     SyncParams,
-    answered_json,
     parse_explain,
-    recalled_json,
 )
+from recalld.results import answered_json, recalled_json
 from recalld.store.agreement import Resolution
 from recalld.store.connection import Database
 from recalld.store.writers import Writes

@@ -1,7 +1,7 @@
 """JSON-RPC 2.0, one message a line: bytes to requests and answers to bytes.
 
 Pure, and standard library only, because the command line's client starts with it. It knows no
-method: what a request's parameters mean is said in `recalld.protocol`.
+method: what a request's parameters mean is said in `recalld.parameters`.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from datetime import date, datetime
 
 from recalld.errors import InvalidParams
 from recalld.jsonrpc import shortened
-from recalld.protocol import RecallParams
+from recalld.parameters import RecallParams
 from retrieval.evaluation.questions import Piece, Place, Question
 
 # A filter of a question is one of recall's, under the same name.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from recalld.protocol import showable
 from recalld.records import Hit
+from recalld.results import showable
 from retrieval.evaluation.comparing import RESAMPLES, Comparison
 from retrieval.evaluation.knobs import KNOBS, Knob, Variant
 from retrieval.evaluation.metrics import DEPTH, Figures, Judged, Share

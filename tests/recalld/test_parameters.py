@@ -1,6 +1,4 @@
 import contextlib
-import json
-from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -8,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from recalld.errors import InvalidParams
-from recalld.protocol import (
+from recalld.parameters import (
     AnswerParams,
     ExplainParams,
     GetParams,
@@ -19,38 +17,9 @@ from recalld.protocol import (
     RelatedParams,
     StatusParams,
     SyncParams,
-    answered_json,
-    hit_json,
     parse_explain,
-    recalled_json,
-    showable,
 )
-from recalld.records import (
-    Answered,
-    Around,
-    Category,
-    DateInterval,
-    Excerpt,
-    Hit,
-    Lines,
-    Recalled,
-    RecallFilter,
-    Source,
-)
-
-HIT = Hit(
-    anchor="fact:a3f1c0d2",
-    kind="fact",
-    text="Deploy fails.",
-    context=("Deploy", "Incidents"),
-    category=Category.ERROR,
-    confidence=0.8,
-    relevance=0.83,
-    score=1.42,
-    source=Source(root="notes", path="deploy.md", lines=Lines(first=41, last=42), more=2),
-    happened=DateInterval(first=date(2026, 3, 2), last=date(2026, 3, 2)),
-    stated=date(2026, 3, 4),
-)
+from recalld.records import Around, Category, RecallFilter
 
 
 def mistake(params, model=RecallParams) -> InvalidParams:
@@ -202,12 +171,6 @@ def test_related_takes_an_anchor_or_a_name():
     assert "hops" in mistake({"entity": "x", "hops": 4}, RelatedParams).message
 
 
-def test_a_hit_says_how_the_graph_led_to_it():
-    path = ("deploy pipeline", "runs on", "Ver\x1b[31mcel")
-    assert hit_json(replace(HIT, path=path))["path"] == ["deploy pipeline", "runs on", "Vercel"]
-    assert "path" not in hit_json(HIT)
-
-
 def test_explain_takes_a_recall_id_or_a_recall():
     by_id = parse_explain({"recall_id": "r-1"})
     assert isinstance(by_id, ExplainParams)
@@ -219,81 +182,9 @@ def test_explain_takes_a_recall_id_or_a_recall():
             parse_explain(params)
 
 
-def test_hit_has_the_shape_of_the_protocol():
-    assert hit_json(HIT) == {
-        "anchor": "fact:a3f1c0d2",
-        "kind": "fact",
-        "text": "Deploy fails.",
-        "context": ["Deploy", "Incidents"],
-        "category": "error",
-        "confidence": 0.8,
-        "relevance": 0.83,
-        "score": 1.42,
-        "source": {"root": "notes", "path": "deploy.md", "lines": [41, 42], "more": 2},
-        "dates": {"happened": ["2026-03-02", "2026-03-02"], "stated": "2026-03-04"},
-        "superseded_by": None,
-        "supersedes": [],
-        "conflicts_with": [],
-        "tags": [],
-        "scope": "global",
-    }
-
-
-def test_a_hit_brings_what_is_about_it_only_where_there_is_something():
-    passage = Excerpt(lines=Lines(first=40, last=44), text="Deploy\x1b[31m fails.\r\nAlways.")
-    lines = Excerpt(lines=Lines(first=41, last=42), text=None)
-    told = hit_json(replace(HIT, passage=passage, source_text=lines))
-    assert told == {
-        **hit_json(HIT),
-        "passage": {"lines": [40, 44], "text": "Deploy fails.\nAlways."},
-        "source_text": {"lines": [41, 42], "text": None},
-    }
-    assert not {"passage", "source_text"} & hit_json(HIT).keys()
-
-
 @pytest.mark.parametrize("wrong", [-1, 1.5, "2", True])
 def test_lines_around_are_a_count(wrong):
     assert "`lines_around`" in mistake({"query": "q", "lines_around": wrong}).message
-
-
-def test_recalled_has_the_shape_of_the_protocol():
-    recalled = Recalled(
-        hits=(HIT,),
-        reason=None,
-        unknown_words=("zyx",),
-        degraded=("vectors",),
-        recall_id="r-1",
-        took_ms=7.94,
-    )
-    body = json.loads(json.dumps(recalled_json(recalled)))
-    assert body == {
-        "hits": [hit_json(HIT)],
-        "reason": None,
-        "unknown_words": ["zyx"],
-        "degraded": ["vectors"],
-        "recall_id": "r-1",
-        "took_ms": 7.9,
-    }
-
-
-def test_explanation_goes_out_only_where_there_is_one():
-    recalled = Recalled(
-        hits=(),
-        reason="no_evidence",
-        unknown_words=(),
-        degraded=(),
-        recall_id="r",
-        took_ms=1,
-        explanation={"a": 1},
-    )
-    assert recalled_json(recalled)["explanation"] == {"a": 1}
-
-
-def test_shown_text_has_no_terminal_codes_and_keeps_every_script():
-    assert showable("\x1b[31mred\x1b[0m\x07\x9b \u202eevil\u2066") == "red evil"
-    kept = "عربى\u200f שלום 👨\u200d👩\u200d👧 می\u200cخواهم\tไทย\nend"
-    assert showable(kept) == kept
-    assert showable("a\r\nb\rc") == "a\nb\nc"
 
 
 @given(
@@ -305,31 +196,6 @@ def test_shown_text_has_no_terminal_codes_and_keeps_every_script():
 def test_any_parameters_are_taken_or_refused_cleanly(params):
     with contextlib.suppress(InvalidParams):
         assert isinstance(RecallParams.parse(params).filter, RecallFilter)
-
-
-RECALLED = Recalled(
-    hits=(HIT,), reason=None, unknown_words=(), degraded=("llm",), recall_id="r-1", took_ms=1.0
-)
-
-
-def test_an_answer_has_its_five_keys_and_the_explanation_only_when_asked_for():
-    answered = Answered(
-        recalled=RECALLED,
-        text="Deploy\x1b[31m fails. [fact:a3f1c0d2]",
-        citations=(HIT.anchor,),
-        reason="unsupported",
-        dropped=(("The moon.", "words"),),
-    )
-    result = {
-        "text": "Deploy fails. [fact:a3f1c0d2]",
-        "citations": ["fact:a3f1c0d2"],
-        "hits": [hit_json(HIT)],
-        "reason": "unsupported",
-        "degraded": ["llm"],
-    }
-    assert answered_json(answered) == result
-    explained = replace(answered, recalled=replace(RECALLED, explanation={"why": 1}))
-    assert answered_json(explained) == {**result, "explanation": {"why": 1}}
 
 
 def test_answer_takes_what_recall_takes_and_names_itself():
