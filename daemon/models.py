@@ -24,7 +24,7 @@ from recalld.models.opening import (
 )
 from recalld.models.server_embedder import ServerEmbedder
 from recalld.models.turns import SharedChat
-from recalld.settings import LlmSettings, Settings
+from recalld.settings.tables import LlmSettings, Settings
 from recalld.store.connection import Database
 from recalld.store.writers import Writes
 from retrieval.reranking.service import NoReranker, Reranker

@@ -7,7 +7,7 @@ from datetime import date, timedelta
 
 from recalld.models.embedder import Embedder
 from recalld.records import Category
-from recalld.settings import RecallSettings
+from recalld.settings.tables import RecallSettings
 from recalld.store.connection import Connection, Readers
 from recalld.store.memory_vectors import MemoryVectors
 from recalld.store.reading import meta

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from recalld.settings import RootSettings, Settings
+from recalld.settings.tables import RootSettings, Settings
 
 # Keys, or whole tables, that are taken while running.
 _TAKEN = ("roots", "recall", "rerank", "schedule", "log")

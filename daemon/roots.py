@@ -12,7 +12,7 @@ from daemon.ingesting import IngestLoop
 from daemon.watching import Watches
 from daemon.writer import WriterThread
 from ingest.keeper import KeeperOptions, RootKeeper
-from recalld.settings import RootSettings, Settings
+from recalld.settings.tables import RootSettings, Settings
 from recalld.store.connection import Database
 
 _log = structlog.get_logger("app")

@@ -28,7 +28,7 @@ from daemon.terminal import Screen
 from recalld.errors import RecalldError
 
 if TYPE_CHECKING:
-    from recalld.settings import Settings
+    from recalld.settings.tables import Settings
 
 _POLL_S = 0.1
 _SHOW_EVERY_S = 0.5

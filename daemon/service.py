@@ -20,7 +20,7 @@ from recalld.paths import state_dir
 from recalld.sockets import socket_path
 
 if TYPE_CHECKING:
-    from recalld.settings import Settings
+    from recalld.settings.tables import Settings
 
 UNITS = ("recalld.socket", "recalld.service")
 # Options that work for a user's manager only together with PrivateUsers=, which some kernels forbid.

@@ -22,7 +22,7 @@ from recalld.paths import settings_file
 from recalld.sockets import socket_path
 
 if TYPE_CHECKING:
-    from recalld.settings import Loaded
+    from recalld.settings.loading import Loaded
 
 ANSWER_S = 60.0
 
@@ -64,7 +64,7 @@ class Session:
 
     def load_other(self, file: Path | None, flags: Mapping[str, object]) -> Loaded:
         """All settings as they would be with another settings file."""
-        from recalld.settings import load_settings  # noqa: PLC0415 - pydantic is slow to import
+        from recalld.settings.loading import load_settings  # noqa: PLC0415 - pydantic is slow to import
 
         flags = {**flags, "daemon.socket": self.socket}
         return load_settings(flags=flags, env=os.environ, file=file, home=self.home)

@@ -20,7 +20,7 @@ from daemon.waking import Waking
 from daemon.watching import Watches
 from daemon.writer import WriterThread
 from recalld.models.turns import SharedChat
-from recalld.settings import Settings
+from recalld.settings.tables import Settings
 from retrieval.recall import Recall
 from retrieval.reranking.service import Reranking
 

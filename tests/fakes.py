@@ -13,7 +13,7 @@ from daemon.status import EmbeddingModel
 from recalld.errors import ModelError, ModelState, TransientModelError
 from recalld.models.chat import ChatReply, ChatRequest, ModelHealth
 from recalld.models.embedder import EmbeddingSpace, Matrix, Vector
-from recalld.settings import Settings
+from recalld.settings.tables import Settings
 from retrieval.text.words import tokens
 
 DIMENSION = 128

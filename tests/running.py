@@ -13,7 +13,7 @@ import apsw
 
 from daemon.app import DATABASE_NAME, App, build
 from recalld.client import Client
-from recalld.settings import load_settings
+from recalld.settings.loading import load_settings
 from tests.fakes import Loader, WordEmbedder
 from tests.waiting import DEADLINE_S, soon
 

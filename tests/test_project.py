@@ -11,7 +11,8 @@ import pytest
 
 import recalld
 from recalld.errors import SettingsError
-from recalld.settings import load_settings, render_settings
+from recalld.settings.loading import load_settings
+from recalld.settings.showing import render_settings
 
 REPO = Path(__file__).parents[1]
 PACKAGES = ("recalld", "retrieval", "ingest", "daemon")

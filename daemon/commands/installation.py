@@ -27,7 +27,7 @@ def config() -> None:
 @pass_session
 def config_show(shared: Session) -> None:
     """Every setting with its value and where it comes from."""
-    from recalld.settings import render_settings
+    from recalld.settings.showing import render_settings
 
     rows = render_settings(shared.load_settings({}))
     result = {key: {"value": value, "origin": origin} for key, value, origin in rows}
@@ -59,7 +59,7 @@ def config_path(shared: Session) -> None:
 @pass_session
 def config_init(shared: Session) -> None:
     """Write a settings file with every key and its default; an existing one is left alone."""
-    from recalld.settings import example_settings
+    from recalld.settings.showing import example_settings
 
     path = shared.settings_file
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -15,7 +15,7 @@ from recalld.models.ollama_client import OllamaChat, OllamaVectors
 from recalld.models.openai_client import OpenAIChat, OpenAIVectors
 from recalld.models.server_embedder import ServerEmbedder, VectorSource, named_in
 from recalld.models.wire import WireLimits
-from recalld.settings import EmbeddingSettings, LlmSettings, RerankSettings
+from recalld.settings.tables import EmbeddingSettings, LlmSettings, RerankSettings
 
 if TYPE_CHECKING:
     from recalld.models.rerank_client import OpenAIRerank

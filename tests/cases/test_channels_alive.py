@@ -16,7 +16,7 @@ import pytest
 
 from daemon.evaluating import Memory, opened
 from recalld.paths import DATABASE_NAME
-from recalld.settings import load_settings
+from recalld.settings.loading import load_settings
 from retrieval.evaluation.asking import ask, judged
 from retrieval.evaluation.knobs import KNOBS, switched_off
 from retrieval.evaluation.questions import Question

@@ -162,7 +162,7 @@ def test_model_at_a_server_whose_weights_were_replaced_is_made_anew_by_hand(tmp_
     """The same name brings other vectors; no chat call is made for it."""
     from daemon.app import build
     from recalld.client import Client
-    from recalld.settings import load_settings
+    from recalld.settings.loading import load_settings
 
     with FakeOllama() as fake:
         fake.models = [Listed(name="bge-m3:latest", digest="a" * 64)]

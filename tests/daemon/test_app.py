@@ -13,7 +13,8 @@ from daemon.models import load_embedder
 from recalld.errors import NotRunning, Stopping, StoreDamaged
 from recalld.models.embedder import Matrix
 from recalld.models.server_embedder import ServerEmbedder
-from recalld.settings import Settings, load_settings
+from recalld.settings.loading import load_settings
+from recalld.settings.tables import Settings
 from tests.fake_ollama import FakeOllama, Listed, Step
 from tests.fakes import Loader, WordEmbedder
 from tests.running import RunningDaemon

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 from daemon.cli import cli
 from daemon.evaluating import Wishes, evaluate, only_of, questions_of
 from recalld.errors import SettingsError, StoreUnusable
-from recalld.settings import Settings, load_settings
+from recalld.settings.loading import load_settings
+from recalld.settings.tables import Settings
 from tests.fakes import Loader, WordEmbedder
 from tests.running import RunningDaemon
 

@@ -14,7 +14,7 @@ from daemon.recalling import EVIDENCE, open_recall
 from ingest.embedding import EmbeddingStage
 from recalld.errors import TransientModelError
 from recalld.records import RecallFilter
-from recalld.settings import load_settings
+from recalld.settings.loading import load_settings
 from recalld.store.connection import execute
 from retrieval.foreign import foreign_questions
 from retrieval.recall import Recall

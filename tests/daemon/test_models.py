@@ -16,7 +16,8 @@ from daemon.models import load_reranker
 from recalld.models.opening import NoChat
 from recalld.models.rerank_client import OpenAIRerank
 from recalld.models.turns import SharedChat
-from recalld.settings import Settings, load_settings
+from recalld.settings.loading import load_settings
+from recalld.settings.tables import Settings
 from retrieval.reranking.grading import GradingReranker
 from retrieval.reranking.service import NoReranker
 from tests.fake_ollama import FakeOllama, Listed, Step
@@ -243,7 +244,7 @@ _ASKS = """
 import sys
 from pathlib import Path
 from daemon.app import build
-from recalld.settings import load_settings
+from recalld.settings.loading import load_settings
 base = Path(sys.argv[1])
 app = build(load_settings(flags={
     "roots": [str(base / "vault")], "data_dir": str(base / "data"), "daemon.socket": str(base / "s.sock"),

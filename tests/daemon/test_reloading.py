@@ -3,7 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from daemon.reloading import difference
-from recalld.settings import Settings, load_settings
+from recalld.settings.loading import load_settings
+from recalld.settings.tables import Settings
 
 
 def settings(tmp_path: Path, *roots: str, **flags: object) -> Settings:

@@ -14,7 +14,7 @@ from recalld.models.opening import (
     open_embedder,
     reopen_server_embedder,
 )
-from recalld.settings import EmbeddingSettings, LlmSettings
+from recalld.settings.tables import EmbeddingSettings, LlmSettings
 from tests.fake_ollama import FakeOllama, Listed
 
 REQUEST = ChatRequest(system="a", user="b", schema=None, max_tokens=9)

@@ -1,8 +1,7 @@
-"""The settings: what may be set, what it may be, and where each value came from.
+"""What may be set, and what it may be: the settings as tables of keys with bounds, defaults and descriptions.
 
-A value comes from the command line, else the environment, else the file, else its default. This
-module must not know what the settings are for: each package is handed its own small model and
-reads nothing else.
+It must not know what the settings are for: each package is handed its own small model and reads nothing else. Nor does
+it know where values come from.
 """
 
 from __future__ import annotations
@@ -24,22 +23,9 @@ from pydantic import (
 )
 from pydantic.fields import FieldInfo
 
-from recalld import paths
-from recalld.errors import SettingsError
-from recalld.settings_roots import NamedFolder, read_path, read_roots
-from recalld.settings_sources import Reading, read_env, read_file, read_flags, shown
+from recalld.settings.sources import shown
 
 Ending = Annotated[str, StringConstraints(pattern=r"^\.[^./\\\s]+$")]
-_ALIASES = {"socket": "daemon.socket"}
-_REFUSED = {
-    "recall.half_life_days.error": "errors never decay, so they have no half-life; remove this key"
-}
-# What the example shows for keys whose default is computed or is nothing.
-_SAMPLES = {
-    "data_dir": '"~/.local/share/recalld"',
-    "recall.min_relevance": "0.4",
-    "daemon.socket": '"$XDG_RUNTIME_DIR/recalld/recalld.sock"',
-}
 
 
 def _from(least: float, default: object, most: float, says: str) -> Any:
@@ -246,124 +232,58 @@ class Settings(_Model):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Loaded:
-    """Settings, and for every dotted key where its value came from.
+class Key:
+    """A dotted key that holds a value."""
 
-    An origin is `flag`, `env NAME`, `file` or `default`; that of `roots` may be two of them joined
-    by ` + `, because folders on the command line add to the others.
-    """
-
-    settings: Settings
-    origins: Mapping[str, str]
-    file: Path | None
+    # Without None; a list is `tuple`.
+    kinds: tuple[object, ...]
+    # Where there is none, what pydantic puts there.
+    default: object
+    description: str
 
 
-def load_settings(
-    *,
-    flags: Mapping[str, object] = types.MappingProxyType({}),
-    env: Mapping[str, str],
-    file: Path | None,
-    home: Path,
-) -> Loaded:
-    """Settings from the command line, the environment, the file and the defaults, in that order.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unfit:
+    """A mistake in a tree of settings."""
 
-    Args:
-        flags: Dotted key to value; None counts as not given. `roots` adds to the other roots.
-        env: `RECALLD_INGEST__QUIET_MS` sets `ingest.quiet_ms`, `RECALLD_SOCKET` sets
-            `daemon.socket`. Lists are separated by `:`, or written as in TOML.
-        file: A TOML file that must be there; None when there is none.
-        home: What `~` stands for.
-
-    Raises:
-        SettingsError: With every mistake, each naming the key, the value and what is allowed.
-    """
-    kinds = {key: _kinds(leaf) for key, leaf in _leaves().items()}
-    reading = Reading(env=env, home=home, kinds=kinds, tables=_tables(), refused=_REFUSED)
-    if file is not None:
-        read_file(reading, file)
-    read_env(reading, aliases=_ALIASES)
-    set_roots = reading.given.pop("roots", None)
-    read_flags(reading, flags)
-    more_roots = reading.given.pop("roots", None)
-    given_roots = [given for given in (set_roots, more_roots) if given and given.value != ()]
-    settings = _validated(reading, read_roots(reading, *given_roots))
-    if settings is None or reading.mistakes:
-        hint = "`recalld config init` writes a file with every key, its default and its unit"
-        raise SettingsError(tuple(reading.mistakes), hint=hint)
-    origins = {
-        key: reading.given[key].origin if key in reading.given else "default" for key in kinds
-    }
-    origins["roots"] = " + ".join(given.origin for given in given_roots) or "default"
-    return Loaded(settings=settings, origins=origins, file=file)
+    # The dotted key or table.
+    key: str
+    # The sentence of a rule that goes over several keys; else empty.
+    said: str
 
 
-def render_settings(loaded: Loaded) -> list[tuple[str, str, str]]:
-    """Every dotted key with its value as TOML would have it and its origin, for people to read."""
-    return [(key, _rendered(loaded.settings, key), loaded.origins[key]) for key in _leaves()]
-
-
-def example_settings() -> str:
-    """A settings file with every key and its default; one without a default is commented out."""
-    lines = ["# The settings of recalld, with their defaults. Keep only what you change.", ""]
-    table = ""
-    for key, leaf in _leaves().items():
-        above, _, name = key.rpartition(".")
-        if above != table:
-            lines += ["", f"[{above}]"]
-            table = above
-        lines.append(f"# {leaf.description}")
-        value = _SAMPLES.get(key) or shown(leaf.default)
-        lines.append(f"# {name} = {value}" if key in _SAMPLES else f"{name} = {value}")
-    return "\n".join(lines) + "\n"
-
-
-def _rendered(settings: Settings, key: str) -> str:
-    value: object = settings
-    for part in key.split("."):
-        value = getattr(value, part)
-    if key == "roots":
-        value = [root.model_dump() for root in settings.roots]
-    return "unset" if value is None else shown(value)
-
-
-def _validated(reading: Reading, roots: tuple[NamedFolder, ...]) -> Settings | None:
-    tree: dict[str, Any] = {
-        "roots": tuple(RootSettings(name=root.name, path=root.path) for root in roots),
-        "data_dir": paths.data_dir(reading.env, reading.home),
-    }
-    for key, given in reading.given.items():
-        value = given.value
-        if Path in reading.kinds[key]:
-            value = read_path(reading, key, given)
-        # A path that is none has been told already; its default keeps the rest checkable.
-        if value is not None:
-            _put(tree, key, tuple(value) if isinstance(value, list) else value)
+def check(tree: Mapping[str, Any]) -> Settings | tuple[Unfit, ...]:
+    """The settings that a tree of values holds, or every mistake in it."""
     try:
         return Settings.model_validate(tree)
     except ValidationError as error:
-        wrong = [_sentence(reading, each["loc"], each.get("ctx", {})) for each in error.errors()]
-        reading.mistakes += dict.fromkeys(wrong)
-        return None
+        return tuple(
+            Unfit(
+                key=".".join(part for part in each["loc"] if isinstance(part, str)),
+                said=str(each.get("ctx", {}).get("error", "")),
+            )
+            for each in error.errors()
+        )
 
 
-def _put(tree: dict[str, Any], key: str, value: object) -> None:
-    *above, name = key.split(".")
-    for part in above:
-        tree = tree.setdefault(part, {})
-    tree[name] = value
+@cache
+def keys() -> Mapping[str, Key]:
+    """Every dotted key that holds a value, as TOML needs them: plain keys before tables."""
+    return {
+        key: Key(kinds=_kinds(leaf), default=leaf.default, description=leaf.description or "")
+        for key, leaf in _leaves().items()
+    }
 
 
-def _sentence(reading: Reading, loc: tuple[int | str, ...], context: Mapping[str, object]) -> str:
-    """One mistake that pydantic found, as key, value, origin and what is allowed."""
-    key = ".".join(part for part in loc if isinstance(part, str))
-    if key not in reading.given:
-        return str(context["error"])
-    given = reading.given[key]
-    return f"{key} = {shown(given.value)} ({given.origin}): must be {_allowed(_leaves()[key])}"
+@cache
+def tables() -> frozenset[str]:
+    """Every dotted key that is a table."""
+    return frozenset(key.rpartition(".")[0] for key in _leaves() if "." in key)
 
 
-def _allowed(leaf: FieldInfo) -> str:
-    """What a value may be, in words."""
+def allowed(key: str) -> str:
+    """What a value of a key may be, in words; not for keys that hold paths."""
+    leaf = _leaves()[key]
     kinds = _kinds(leaf)
     if get_origin(kinds[0]) is Literal:
         return "one of " + ", ".join(shown(choice) for choice in get_args(kinds[0]))
@@ -381,14 +301,7 @@ def _allowed(leaf: FieldInfo) -> str:
 
 @cache
 def _leaves() -> Mapping[str, FieldInfo]:
-    """Every dotted key that holds a value, as TOML needs them: plain keys before tables."""
     return dict(_walk(Settings, ""))
-
-
-@cache
-def _tables() -> frozenset[str]:
-    """Every dotted key that is a table."""
-    return frozenset(key.rpartition(".")[0] for key in _leaves() if "." in key)
 
 
 def _walk(model: type[BaseModel], above: str) -> Iterator[tuple[str, FieldInfo]]:
@@ -403,7 +316,6 @@ def _walk(model: type[BaseModel], above: str) -> Iterator[tuple[str, FieldInfo]]
 
 
 def _kinds(leaf: FieldInfo) -> tuple[object, ...]:
-    """The types that a key takes, without None; a list is `tuple`."""
     kind = leaf.annotation
     if get_origin(kind) is tuple:
         return (tuple,)

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from recalld.settings_sources import Given, Reading, shown
+from recalld.settings.sources import Given, Reading, shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
