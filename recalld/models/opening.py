@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 from recalld.errors import ModelState, PermanentModelError
 from recalld.models.chat import ChatModel, ChatReply, ChatRequest, ModelHealth
 from recalld.models.loopback import OLLAMA_PORT, OPENAI_PORT, ServerAddress, read_address
-from recalld.models.ollama_client import OllamaChat, OllamaVectors
+from recalld.models.ollama_chat import OllamaChat
+from recalld.models.ollama_vectors import OllamaVectors
 from recalld.models.openai_client import OpenAIChat, OpenAIVectors
 from recalld.models.server_embedder import ServerEmbedder, VectorSource, named_in
 from recalld.models.wire import WireLimits

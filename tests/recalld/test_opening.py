@@ -4,7 +4,7 @@ import pytest
 
 from recalld.errors import PermanentModelError, TransientModelError
 from recalld.models.chat import ChatRequest
-from recalld.models.ollama_client import OllamaChat
+from recalld.models.ollama_chat import OllamaChat
 from recalld.models.openai_client import OpenAIChat
 from recalld.models.opening import (
     AutoChat,

@@ -8,7 +8,7 @@ import pytest
 
 from recalld.errors import PermanentModelError, TransientModelError
 from recalld.models.loopback import read_address
-from recalld.models.ollama_client import OllamaVectors
+from recalld.models.ollama_vectors import OllamaVectors
 from recalld.models.openai_client import OpenAIVectors
 from recalld.models.server_embedder import ServerEmbedder, named_in
 from recalld.models.wire import WireLimits

@@ -1,8 +1,7 @@
-"""Ollama as a language model and as an embedding model. The only place where `ollama` is imported.
+"""What both models at Ollama share: the server, the model on it, and the library with its errors turned into ours.
 
-Every call says how large the window is, how long the answer may be and how long the model stays loaded:
-what is left to the server's defaults is cut without a word, runs without an end, or loads the model anew.
-Nothing is ever pulled, and no model that runs elsewhere is used without leave.
+The only place where `ollama` is imported. Nothing is ever pulled, and no model that runs elsewhere is used without
+leave.
 """
 
 from __future__ import annotations
@@ -11,39 +10,25 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from recalld.errors import ModelError, PermanentModelError, TransientModelError
-from recalld.models.calls import Calls, Seen
-from recalld.models.chat import (
-    ChatReply,
-    ChatRequest,
-    ModelHealth,
-    answer_tokens,
-    check_fits,
-    check_read,
-    prompt_budget_chars,
-)
+from recalld.errors import PermanentModelError, TransientModelError
 from recalld.models.loopback import ServerAddress
 from recalld.models.refusals import Mending, reason_of, refusal, refuses_text
 from recalld.models.server_embedder import AnswerUnreadable, TextRefused
-from recalld.models.spoken import Spoken
-from recalld.models.tokens import most_tokens
 from recalld.models.wire import JsonLine, Wire, WireHints, WireLimits
 
 if TYPE_CHECKING:
     import ollama
 
 # Long enough for the pauses between notes, short enough to give the memory back.
-_KEEP_ALIVE = "10m"
+KEEP_ALIVE = "10m"
 _QUICK_S = 5.0
 _FOR_ITS_CLIENT = re.compile(r"(?i:\w+_proxy)|SSL_CERT_(?:FILE|DIR)|OLLAMA_HOST|OLLAMA_API_KEY")
-# Statements and questions are short; a larger window costs memory for each input of a batch.
-_EMBED_WINDOW = 2048
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,6 +152,34 @@ class OllamaServer:
             running = self._quick.ps().models
         return any((each.digest or "").removeprefix("sha256:") == tag.digest for each in running)
 
+    def embed(self, name: str, texts: Sequence[str], *, window: int) -> list[list[float | None]]:
+        """The vectors of some texts, none of which has more than `window` tokens read.
+
+        Raises:
+            TextRefused, AnswerUnreadable: Of one of these texts.
+            TransientModelError, PermanentModelError: Of the model or its server.
+        """
+        with self.translated(prompt_tokens=0):
+            try:
+                answer = self.client.embed(
+                    name,
+                    list(texts),
+                    truncate=True,
+                    options={"num_ctx": window},
+                    keep_alive=KEEP_ALIVE,
+                )
+            except _library().ResponseError as error:
+                reason = reason_of(error.error)
+                if refuses_text(error.status_code, reason):
+                    raise TextRefused(reason) from error
+                raise
+            except json.JSONDecodeError:
+                raise
+            except ValueError as error:
+                # A null for a number: the library refuses the whole answer for it.
+                raise AnswerUnreadable(str(error)) from error
+        return [list(row) for row in answer.embeddings]
+
     def _show(self, tag: Tag) -> Mapping[str, object]:
         if tag.digest in self._shown:
             return self._shown[tag.digest]
@@ -226,181 +239,3 @@ def _library() -> Any:
         return import_module("ollama")
     finally:
         os.environ.update(kept)
-
-
-class OllamaChat:
-    """A language model at Ollama; see ChatModel."""
-
-    def __init__(
-        self,
-        address: ServerAddress,
-        *,
-        model: str,
-        window: int = 8192,
-        limits: WireLimits = WireLimits(),  # noqa: B008 - frozen
-        allow_cloud: bool = False,
-        key: str | None = None,
-    ) -> None:
-        """Opens nothing yet. `window` is in tokens and the same for every call: another one loads the model anew.
-
-        Raises:
-            PermanentModelError: The model runs elsewhere and that is not allowed.
-        """
-        self._server = OllamaServer(
-            address, model=model, limits=limits, allow_cloud=allow_cloud, key=key, table="llm"
-        )
-        self._asked_window = window
-        # What the model really has, once it is known: never more than was asked for.
-        self._window = window
-        self._measured: str | None = None
-        self._calls = Calls(model)
-
-    @property
-    def prompt_budget_chars(self) -> int:
-        """See ChatModel; it may shrink after the first answer, when the model's own window is smaller."""
-        return prompt_budget_chars(self._window)
-
-    def complete(self, request: ChatRequest) -> ChatReply:
-        """See ChatModel."""
-        check_fits(request, self._window)
-        with self._calls.one():
-            reply = self._complete(request)
-        check_read(request, reply.prompt_tokens)
-        return reply
-
-    def _complete(self, request: ChatRequest) -> ChatReply:
-        tag = self._server.find()
-        think = self._server.thinking(tag)
-        prompt_tokens = most_tokens(request.system) + most_tokens(request.user)
-        with self._server.translated(prompt_tokens=prompt_tokens):
-            spoken = self._hear(request, tag, think)
-        self._measure(tag)
-        return ChatReply(
-            text=spoken.text,
-            prompt_tokens=spoken.prompt_tokens,
-            finished=spoken.finished,
-            model=tag.name,
-            digest=tag.digest or None,
-        )
-
-    def _hear(self, request: ChatRequest, tag: Tag, think: bool | Literal["low"] | None) -> Spoken:
-        parts: Any = self._server.client.chat(
-            tag.name,
-            [
-                {"role": "system", "content": request.system},
-                {"role": "user", "content": request.user},
-            ],
-            stream=True,
-            think=think,
-            format=dict(request.schema) if request.schema is not None else None,
-            options={
-                "num_ctx": self._asked_window,
-                "num_predict": answer_tokens(request, self._window),
-                "temperature": request.temperature,
-                "seed": request.seed,
-            },
-            keep_alive=_KEEP_ALIVE,
-        )
-        spoken = Spoken()
-        # Closing the stream ends the generation at the server.
-        with closing(parts):
-            for part in parts:
-                if part.done:
-                    spoken.end(part.done_reason == "length", part.prompt_eval_count)
-                if not spoken.add(part.message.content or ""):
-                    break
-        if not spoken.ended:
-            raise TransientModelError(
-                "the answer broke off",
-                hint="see the server's log (`journalctl -u ollama`)",
-                state="down",
-            )
-        return spoken
-
-    def _measure(self, tag: Tag) -> None:
-        """Learns the loaded model's own window, once for each set of weights."""
-        if self._measured == tag.digest:
-            return
-        try:
-            window = self._server.loaded_window(tag)
-        except ModelError:
-            return
-        self._measured = tag.digest
-        self._window = min(self._asked_window, window or self._asked_window)
-
-    def health(self) -> ModelHealth:
-        """See ChatModel."""
-        return self._calls.health(self._look)
-
-    def _look(self) -> Seen:
-        tag = self._server.find()
-        self._server.thinking(tag)  # refuses a model that runs elsewhere
-        is_loading = self._calls.under_way and not self._server.loaded(tag)
-        hint = "`ollama ps` lists it once it is loaded" if is_loading else None
-        return Seen(digest=tag.digest or None, loading=hint)
-
-    def cancel(self) -> None:
-        """See ChatModel."""
-        self._server.wire.cut()
-
-    def close(self) -> None:
-        """See ChatModel."""
-        self._server.close()
-
-
-class OllamaVectors:
-    """Vectors from Ollama, for a ServerEmbedder."""
-
-    kind = "ollama"
-
-    def __init__(
-        self,
-        address: ServerAddress,
-        *,
-        model: str,
-        limits: WireLimits = WireLimits(),  # noqa: B008 - frozen
-        allow_cloud: bool = False,
-        key: str | None = None,
-    ) -> None:
-        """Opens nothing yet.
-
-        Raises:
-            PermanentModelError: The model runs elsewhere and that is not allowed.
-        """
-        self._server = OllamaServer(
-            address, model=model, limits=limits, allow_cloud=allow_cloud, key=key, table="embedding"
-        )
-        self.model = full_name(model)
-
-    def digest(self) -> str | None:
-        """See VectorSource."""
-        tag = self._server.find()
-        self._server.thinking(tag)  # refuses a model that runs elsewhere
-        return tag.digest or None
-
-    def vectors(self, texts: Sequence[str]) -> list[list[float | None]]:
-        """See VectorSource."""
-        with self._server.translated(prompt_tokens=0):
-            try:
-                answer = self._server.client.embed(
-                    self.model,
-                    list(texts),
-                    truncate=True,
-                    options={"num_ctx": _EMBED_WINDOW},
-                    keep_alive=_KEEP_ALIVE,
-                )
-            except _library().ResponseError as error:
-                reason = reason_of(error.error)
-                if refuses_text(error.status_code, reason):
-                    raise TextRefused(reason) from error
-                raise
-            except json.JSONDecodeError:
-                raise
-            except ValueError as error:
-                # A null for a number: the library refuses the whole answer for it.
-                raise AnswerUnreadable(str(error)) from error
-        return [list(row) for row in answer.embeddings]
-
-    def close(self) -> None:
-        """See VectorSource."""
-        self._server.close()
