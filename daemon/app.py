@@ -116,6 +116,7 @@ class App:
             writes=writer,
             give_way=lambda: _is_busy(ingest, embed),
             on_written=self._waking.deep_facts,
+            has_embedder=embed is not None,
         )
         agreeing = AgreeingStage(
             database=database, writes=writer, policy=settings.ingest.on_conflict

@@ -101,6 +101,7 @@ def extract_loop(
     writes: Writes,
     give_way: Callable[[], bool],
     on_written: Callable[[], None],
+    has_embedder: bool,
 ) -> ExtractLoop | None:
     """The loop that has `model` extract facts and judge pairs; None where the settings want no language model."""
     if llm.provider == "off":
@@ -114,6 +115,7 @@ def extract_loop(
             model=model,
             answers=stage.answers,
             now_ms=_now_ms,
+            has_embedder=has_embedder,
         ),
         model=model,
         give_way=give_way,

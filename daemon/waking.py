@@ -58,9 +58,12 @@ class Waking:
         self._wake(self._embed, self._agree, self._measure)
 
     def marks(self) -> None:
-        """Vectors or categories were written, or a user spoke of a fact: it is compared again."""
+        """Vectors or categories were written, or a user spoke of a fact: it is compared again.
+
+        A model may be asked about facts that waited for their vectors.
+        """
         self.count()
-        self._wake(self._agree, self._measure)
+        self._wake(self._extract, self._agree, self._measure)
 
     def links(self) -> None:
         """Facts were compared: a model may be asked where rules can't tell."""

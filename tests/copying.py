@@ -57,8 +57,8 @@ def asked_pairs(body: Mapping[str, Any]) -> int:
 
 def judged(body: Mapping[str, Any], verdict: str = "independent") -> Step:
     """An answer that says the same of each pair."""
-    pairs = range(1, asked_pairs(body) + 1)
-    return Step(text=json.dumps({"verdicts": [{"pair": one, "verdict": verdict} for one in pairs]}))
+    numbers = map(str, range(1, asked_pairs(body) + 1))
+    return Step(text=json.dumps(dict.fromkeys(numbers, verdict)))
 
 
 def copied(body: Mapping[str, Any]) -> Step:

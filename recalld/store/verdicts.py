@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from recalld.records import FactId
+from recalld.records import BlockId, FactId, NoteId
 from recalld.store.connection import Connection, execute, transaction
 from recalld.store.succession import compare_again, crowded
 
@@ -79,13 +79,16 @@ def told_of(connection: Connection, uids: Collection[str]) -> list[Told]:
     ]
 
 
-def next_to_judge(connection: Connection) -> FactId | None:
-    """The newest compared fact whose turn has not come."""
+def next_to_judge(connection: Connection, limit: int, *, with_vectors: bool) -> list[FactId]:
+    """The newest compared facts whose turn has not come; those that wait for a vector are left out, if asked to."""
     rows = execute(
         connection,
-        "SELECT id FROM fact WHERE judged = 0 AND compared = 1 ORDER BY id DESC LIMIT 1",
+        "SELECT id FROM fact WHERE judged = 0 AND compared = 1 AND NOT (:with_vectors AND EXISTS"
+        " (SELECT 1 FROM fact_source JOIN statement ON statement.id = statement_id"
+        " WHERE fact_id = fact.id AND embed_state = 'pending')) ORDER BY id DESC LIMIT :limit",
+        {"limit": limit, "with_vectors": with_vectors},
     )
-    return FactId(rows[0][0]) if rows else None
+    return [FactId(row[0]) for row in rows]
 
 
 def judge_of(connection: Connection) -> str | None:
@@ -122,19 +125,23 @@ def alike_in_words(connection: Connection, fact_id: FactId) -> dict[FactId, byte
     return {FactId(row[0]): row[1] for row in rows}
 
 
-def naming_the_same(connection: Connection, fact_id: FactId, limit: int) -> list[FactId]:
-    """The facts that name most of what one names; what few facts name counts first."""
+def naming_the_same(connection: Connection, fact_id: FactId, limit: int) -> dict[FactId, float]:
+    """The facts that name most of what one names, the most telling first.
+
+    With a weight: of each thing that both name, the share that one fact has in all that name it.
+    """
     rows = execute(
         connection,
         "WITH named AS MATERIALIZED (SELECT entity_id, (SELECT count(*) FROM (SELECT 1 FROM mention"
         " AS each WHERE each.entity_id = mention.entity_id LIMIT :most + 1)) AS often"
         " FROM mention WHERE fact_id = :id)"
-        " SELECT fact.id FROM named CROSS JOIN mention ON mention.entity_id = named.entity_id"
+        " SELECT fact.id, sum(1.0 / often) AS weight FROM named"
+        " CROSS JOIN mention ON mention.entity_id = named.entity_id"
         " CROSS JOIN fact ON fact.id = fact_id WHERE often <= :most AND fact.id <> :id"
-        " AND compared = 1 GROUP BY fact.id ORDER BY sum(1.0 / often) DESC, fact.uid LIMIT :limit",
+        " AND compared = 1 GROUP BY fact.id ORDER BY weight DESC, fact.uid LIMIT :limit",
         {"id": fact_id, "most": _MOST_NAMING, "limit": limit},
     )
-    return [FactId(row[0]) for row in rows]
+    return {FactId(row[0]): float(row[1]) for row in rows}
 
 
 def near_in_meaning(connection: Connection, fact_id: FactId, limit: int) -> list[FactId]:
@@ -153,6 +160,41 @@ def near_in_meaning(connection: Connection, fact_id: FactId, limit: int) -> list
         {"id": fact_id, "limit": limit},
     )
     return [FactId(row[0]) for row in rows]
+
+
+def nearness(
+    connection: Connection, fact_id: FactId, others: Collection[FactId]
+) -> dict[FactId, float]:
+    """The cosine of each of some facts with one; what has no vector is left out."""
+    rows = execute(
+        connection,
+        "WITH mine AS MATERIALIZED (SELECT space, embedding FROM fact_source JOIN vector USING"
+        " (statement_id) JOIN space ON space.id = space AND state = 'in_use'"
+        " WHERE fact_id = :id ORDER BY statement_id LIMIT 1)"
+        " SELECT fact_id, 1.0 - min(vec_distance_cosine(vec_int8(vector.embedding),"
+        " vec_int8(mine.embedding))) AS cosine"
+        " FROM mine CROSS JOIN json_each(:others) CROSS JOIN fact_source ON fact_id = value"
+        " JOIN vector ON vector.statement_id = fact_source.statement_id"
+        " AND vector.space = mine.space GROUP BY fact_id",
+        {"id": fact_id, "others": json.dumps(sorted(others))},
+    )
+    return {FactId(row[0]): float(row[1]) for row in rows if row[1] is not None}
+
+
+def places_of(
+    connection: Connection, facts: Collection[FactId]
+) -> dict[FactId, frozenset[tuple[NoteId, BlockId]]]:
+    """The notes and blocks that say each of these facts."""
+    rows = execute(
+        connection,
+        "SELECT fact_id, note_id, block_id FROM json_each(?) CROSS JOIN fact_source"
+        " ON fact_id = value JOIN passage ON passage.id = passage_id",
+        (json.dumps(sorted(facts)),),
+    )
+    found: dict[FactId, set[tuple[NoteId, BlockId]]] = {}
+    for fact_id, note_id, block_id in rows:
+        found.setdefault(FactId(fact_id), set()).add((NoteId(note_id), BlockId(block_id)))
+    return {fact_id: frozenset(places) for fact_id, places in found.items()}
 
 
 class VerdictWriter:

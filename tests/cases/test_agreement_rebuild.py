@@ -143,6 +143,7 @@ class Compared(Notes):
             model=model,
             answers=lambda: not outage,
             now_ms=lambda: next(CLOCK),
+            has_embedder=False,
         )
         for number in range(steps):
             if outage and number == steps - 1:

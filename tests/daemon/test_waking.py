@@ -20,7 +20,7 @@ class Sleeper:
     [
         ("notes", ["embed", "extract", "agree", "measure"]),
         ("deep_facts", ["embed", "agree", "measure"]),
-        ("marks", ["agree", "measure"]),
+        ("marks", ["extract", "agree", "measure"]),
         ("vectors", ["embed", "measure"]),
         ("count", []),
     ],

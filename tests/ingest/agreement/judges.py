@@ -28,8 +28,7 @@ def pairs_asked(request: ChatRequest) -> list[tuple[str, str]]:
 
 def said(*verdicts: str) -> str:
     """An answer as the prompt wants it."""
-    listed = [{"pair": number, "verdict": one} for number, one in enumerate(verdicts, 1)]
-    return json.dumps({"verdicts": listed})
+    return json.dumps({str(number): one for number, one in enumerate(verdicts, 1)})
 
 
 class ScriptedJudge:
@@ -48,6 +47,11 @@ class ScriptedJudge:
     @property
     def asked(self) -> list[list[tuple[str, str]]]:
         return [pairs_asked(request) for request in self.requests]
+
+    @property
+    def pairs(self) -> set[frozenset[str]]:
+        """The texts of all pairs that it was asked about."""
+        return {frozenset(pair) for asked in self.asked for pair in asked}
 
     def complete(self, request: ChatRequest) -> ChatReply:
         self.requests.append(request)
@@ -96,6 +100,7 @@ class Memory:
             model=self.model,
             answers=lambda: self.model.is_there,
             now_ms=self._tick,
+            has_embedder=self.embedder is not None,
         )
 
     def _tick(self):

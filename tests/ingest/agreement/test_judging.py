@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from ingest.agreement.links import standing, veto_between
+from ingest.agreement.question import MOST_PAIRS
 from recalld.errors import PermanentModelError, PromptCut, TransientModelError
 from recalld.store.agreement import Resolution, comparables
 from recalld.store.verdicts import verdict_counts
@@ -182,7 +183,7 @@ def test_restart_in_the_middle_of_a_fact_s_pairs_asks_only_about_the_rest(memory
     with pytest.raises(TransientModelError):
         memory.judging.step(memory.judge)
     together, alone, cut = memory.model.asked
-    assert (len(together), len(alone), len(cut)) == (2, 1, 1)
+    assert (len(together), len(alone), len(cut)) == (3, 1, 1)
     memory.restart()
     memory.settle()
     later = [frozenset(pair) for asked in memory.model.asked[3:] for pair in asked]
@@ -193,10 +194,8 @@ def test_restart_in_the_middle_of_a_fact_s_pairs_asks_only_about_the_rest(memory
 
 @pytest.mark.parametrize(
     "reply",
-    ["", "I think so.", "{}", '{"verdicts": []}', '{"verdicts": [{"pair": 9, "verdict": "duplicate"}]}',
-     '{"verdicts": [{"pair": "1", "verdict": "duplicate"}, 3, {"pair": true}]}',
-     '{"verdicts": [{"pair": 1, "verdict": "merge"}]}', "[1, 2]",
-     '{"verdicts": [{"pair": 1, "verdict": "duplicate"}, {"pair": 1, "verdict": "extends"}]}'],
+    ["", "I think so.", "{}", '{"verdicts": {"1": "duplicate"}}', '{"9": "duplicate"}', '{"1": true}',
+     '{"1": "merge"}', '["duplicate"]', '{"1": "duplicate", "1": "extends"}'],
 )  # fmt: skip
 def test_garbage_is_a_failed_pair_that_is_told_and_asked_again_on_order(memory, reply):
     memory.write("a.md", f"{OWNER}\n")
@@ -251,13 +250,39 @@ def test_answer_that_was_cut_counts_for_nothing(memory):
     assert memory.links() == []
 
 
-def test_few_pairs_are_asked_about_for_each_fact(memory):
+def test_few_pairs_are_asked_about_for_each_fact_and_many_in_one_call(memory):
     names = ("amber", "copper", "granite", "marble", "quartz", "silver", "timber", "velours")
     for number, name in enumerate(names):
         memory.write(f"{number}.md", f"Near the old {name} harbour Ana repaired boats.\n")
+    done = memory.settle()
+    asked = [pair for some in memory.model.asked for pair in some]
+    assert len(set(map(frozenset, asked))) == len(asked) == sum(step.pairs for step in done)
+    assert 8 < len(asked) <= 3 * len(names)
+    calls = [len(some) for some in memory.model.asked]
+    assert max(calls) <= MOST_PAIRS
+    assert len(calls) <= len(asked) / (MOST_PAIRS - 3) + 1
+
+
+def test_facts_that_leave_no_room_for_others_are_asked_about_alone(memory):
+    memory.model.prompt_budget_chars = 1000
+    for name in ("cellar", "attic", "garden"):
+        text = f"Ana keeps the {'very ' * 80}spare wheels of the cart in the {name}.\n"
+        memory.write(f"{name}.md", text)
     memory.settle()
-    assert max(len(asked) for asked in memory.model.asked) <= 4
-    assert len(memory.model.asked) <= len(names) + 1
+    assert [len(some) for some in memory.model.asked] == [2, 1]
+
+
+def test_fact_waits_for_its_vector(tmp_path):
+    memory = Memory(tmp_path, embedder=WordEmbedder())
+    put_conflict(memory)
+    memory.store.look(None)
+    while memory.agreeing.step():
+        pass
+    assert memory.judging.step(memory.judge).outcome == "nothing"
+    assert verdict_counts(memory.store.database.writer).pending == 3
+    memory.settle()
+    assert verdict_counts(memory.store.database.writer).pending == 0
+    memory.store.close()
 
 
 def test_facts_that_rules_can_tell_meet_by_meaning_and_are_not_asked_about(tmp_path):
@@ -271,30 +296,6 @@ def test_facts_that_rules_can_tell_meet_by_meaning_and_are_not_asked_about(tmp_p
     memory.writes.call(lambda writers: writers.agreement.compare_all_again())
     memory.settle()
     assert memory.kinds() == [("contradicts", "rule"), ("supersedes", "rule")]
-    memory.store.close()
-
-
-def test_log_of_numbers_is_not_asked_about(memory):
-    for day in range(1, 29):
-        memory.write(f"2026-02-{day:02}.md", f"The weight of the old oak table is {70 + day} kg.\n")
-    memory.settle()
-    assert memory.model.asked == []
-    assert memory.links() == []
-
-
-def test_conflict_without_a_common_name_is_found_by_meaning(tmp_path):
-    one, other = "Backups go to the cellar each night.", "Nothing is ever saved downstairs."
-    meaning = [
-        frozenset({"backup", "save"}),
-        frozenset({"cellar", "downstair"}),
-        frozenset({"night", "ever"}),
-    ]
-    memory = Memory(tmp_path, embedder=WordEmbedder(synonyms=meaning))
-    memory.write("a.md", f"{one}\n")
-    memory.write("b.md", f"{other}\n")
-    memory.model.verdict = lambda *pair: "contradicts" if {*pair} == {one, other} else "independent"
-    memory.settle()
-    assert memory.kinds() == [("contradicts", "llm")]
     memory.store.close()
 
 
