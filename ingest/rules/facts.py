@@ -66,7 +66,8 @@ _POINTER = re.compile(
 _FILLER = re.compile(r"lorem ipsum|\{\{[^{}]*\}\}|<%.*?%>", re.IGNORECASE)
 # Links that are all there is name notes or pages; they say nothing of them.
 _ONLY_LINK = re.compile(
-    r"(?:[*_]*(?:!?\[\[[^\[\]]+\]\]|!?\[(?:[^\[\]]|\[[^\[\]]*\])*\]\([^()]*(?:\([^()]*\)[^()]*)*\))[*_.,;]*\s*)+"
+    # Possessive, so that marks between links are tried in one way.
+    r"(?:[*_]*+(?:!?\[\[[^\[\]]+\]\]|!?\[(?:[^\[\]]|\[[^\[\]]*\])*\]\([^()]*(?:\([^()]*\)[^()]*)*\))[*_.,;]*+\s*+)++"
 )
 _CODE = re.compile(r"`+[^`]*`+")
 _URL = re.compile(r"<?\b(?:[a-z]+://|www\.|mailto:)\S+", re.IGNORECASE)
