@@ -21,54 +21,100 @@ from recalld.store.globs import path_pattern
 Bindings = dict[str, Any]
 
 
+# Passages that are listed rather than described: a list costs each statement what it is long.
+_FEW = 500
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowed:
-    """A sub-select of the passage ids that a filter lets through."""
+    """The passages that a filter lets through."""
 
+    # A sub-select of their ids: where many are to be held against it, it is gone through once.
     sql: str
+    # As SQL, whether the passage with the id `{}` is one of them.
+    test: str
     bindings: Bindings
+
+    def holds(self, passage: str) -> str:
+        """As SQL: whether the passage in this column, named with its table, is let through, looked up by itself.
+
+        For statements that meet few passages, of which many are run: the sub-select costs each what the store is large.
+        """
+        return self.test.format(passage)
+
+    def listed_if_few(self, connection: Connection) -> Allowed:
+        """The same, as a list of ids where few are let through: most of what is looked up would not be."""
+        rows = execute(connection, f"{self.sql} LIMIT {_FEW + 1}", self.bindings)
+        if len(rows) > _FEW:
+            return self
+        few = "SELECT value FROM json_each(:few)"
+        ids = json.dumps([row[0] for row in rows])
+        return Allowed(sql=few, test=f"+{{}} IN ({few})", bindings={"few": ids})
 
 
 def allowed_passages(connection: Connection, limits: RecallFilter) -> Allowed | None:
     """The passages that a filter lets through; None when it limits nothing."""
     where: list[str] = []
+    tests: list[str] = []
     bindings: Bindings = {}
     if limits.roots:
+        named = "root.name IN (SELECT value FROM json_each(:roots))"
         where.append(
-            "note_id IN (SELECT note.id FROM note JOIN root ON root.id = root_id"
-            " WHERE root.name IN (SELECT value FROM json_each(:roots)))"
+            f"note_id IN (SELECT note.id FROM note JOIN root ON root.id = root_id WHERE {named})"
+        )
+        tests.append(
+            "EXISTS (SELECT 1 FROM note CROSS JOIN root ON root.id = root_id"
+            f" WHERE note.id = looked.note_id AND {named})"
         )
         bindings["roots"] = json.dumps(limits.roots)
     if limits.tags:
+        # What lies below a tag: all that begins with it and `/`, which `0` comes after.
+        fits = "(tag = value OR tag >= value || '/' AND tag < value || '0')"
         where.append(
-            "note_id IN (SELECT note_id FROM note_tag JOIN json_each(:tags)"
-            " ON tag = value OR substr(tag, 1, length(value) + 1) = value || '/')"
+            f"note_id IN (SELECT note_id FROM json_each(:tags) CROSS JOIN note_tag ON {fits})"
+        )
+        tests.append(
+            "EXISTS (SELECT 1 FROM note_tag CROSS JOIN json_each(:tags)"
+            f" WHERE note_tag.note_id = looked.note_id AND {fits})"
         )
         bindings["tags"] = json.dumps(
             [tag.lstrip("#").rstrip("/").casefold() for tag in limits.tags]
         )
     if limits.paths:
-        patterns = [path_pattern(glob) for glob in limits.paths]
-        notes = execute(connection, "SELECT id, path FROM note")
-        fitting = [
-            row[0]
-            for row in notes
-            if any(one.fullmatch(unicodedata.normalize("NFC", row[1])) for one in patterns)
-        ]
-        where.append("note_id IN (SELECT value FROM json_each(:notes))")
-        bindings["notes"] = json.dumps(fitting)
+        listed = "note_id IN (SELECT value FROM json_each(:notes))"
+        where.append(listed)
+        tests.append(f"looked.{listed}")
+        bindings["notes"] = json.dumps(_notes_within(connection, limits.paths))
     if limits.limits_facts:
         facts, more = fact_conditions(limits)
         where.append(
             "passage.id IN (SELECT passage_id FROM fact_source"
             f" JOIN fact ON fact.id = fact_id WHERE {facts})"
         )
+        tests.append(
+            "EXISTS (SELECT 1 FROM fact_source CROSS JOIN fact ON fact.id = fact_id"
+            f" WHERE passage_id = looked.id AND {facts})"
+        )
         bindings |= more
     if not where:
         return None
     return Allowed(
-        sql=f"SELECT passage.id FROM passage WHERE {' AND '.join(where)}", bindings=bindings
+        sql=f"SELECT passage.id FROM passage WHERE {' AND '.join(where)}",
+        test="EXISTS (SELECT 1 FROM passage AS looked WHERE looked.id = {} AND "
+        + " AND ".join(tests)
+        + ")",
+        bindings=bindings,
     )
+
+
+def _notes_within(connection: Connection, globs: tuple[str, ...]) -> list[int]:
+    patterns = [path_pattern(glob) for glob in globs]
+    notes = execute(connection, "SELECT id, path FROM note")
+    return [
+        note_id
+        for note_id, path in notes
+        if any(one.fullmatch(unicodedata.normalize("NFC", path)) for one in patterns)
+    ]
 
 
 def fact_conditions(limits: RecallFilter) -> tuple[str, Bindings]:

@@ -73,17 +73,16 @@ class Within:
             return "1"
         return (
             f"EXISTS (SELECT 1 FROM fact_source AS stands WHERE stands.fact_id = {fact}"
-            # `+`, here and below: from what was reached to its places, not from every allowed place.
-            f" AND +stands.passage_id IN ({self.allowed.sql}))"
+            f" AND {self.allowed.holds('stands.passage_id')})"
         )
 
     def of_note(self, note: str) -> str:
-        """As SQL: whether the note in this column may be used."""
+        """As SQL: whether the note in this column, named with its table, may be used."""
         if self.allowed is None:
             return "1"
         return (
-            f"{note} IN (SELECT passage.note_id FROM passage WHERE passage.id IN"
-            f" ({self.allowed.sql}))"
+            f"EXISTS (SELECT 1 FROM passage AS its WHERE its.note_id = {note}"
+            f" AND {self.allowed.holds('its.id')})"
         )
 
 
@@ -128,7 +127,7 @@ def things_named(
     notes = execute(
         connection,
         "SELECT key, note_id FROM alias WHERE key IN (SELECT value FROM json_each(:walk_keys))"
-        f" AND {_few_namesakes('alias.key')} AND {within.of_note('note_id')}",
+        f" AND {_few_namesakes('alias.key')} AND {within.of_note('alias.note_id')}",
         bindings,
     )
     for key, row_id in notes:
@@ -153,7 +152,7 @@ def namesakes(
         connection,
         "SELECT 'entity', entity.id, 'note', note_id FROM json_each(:walk_entities)"
         " JOIN entity ON entity.id = value JOIN alias ON alias.key = entity.key"
-        f" WHERE {_few_namesakes('alias.key')} AND {within.of_note('note_id')}"
+        f" WHERE {_few_namesakes('alias.key')} AND {within.of_note('alias.note_id')}"
         " UNION ALL SELECT 'note', note_id, 'entity', entity.id FROM json_each(:walk_notes)"
         " JOIN alias ON note_id = value JOIN entity ON entity.key = alias.key"
         f" WHERE {_few_namesakes('alias.key')}",
@@ -284,7 +283,7 @@ def link_edges(connection: Connection, things: Collection[Thing], within: Within
             "SELECT each.value, found.value FROM json_each(:walk_notes) AS each,"
             f" json_each((SELECT json_group_array({other}) FROM (SELECT {other}"
             f" FROM note_link WHERE {mine} = each.value AND {other} IS NOT NULL"
-            f" AND {other} <> each.value AND {within.of_note(other)}"
+            f" AND {other} <> each.value AND {within.of_note(f'note_link.{other}')}"
             f" GROUP BY {other} ORDER BY max(id) DESC LIMIT {FAN_OUT}))) AS found",
         )
         found |= {(row[0], row[1], forward): None for row in rows}
@@ -300,7 +299,7 @@ def passages_of_things(
     """The passages that state the newest facts about each entity, and the first of each note."""
     sides = (("mention", "entity_id"), ("relation", "subject"), ("relation", "object"))
     near = " UNION ".join(_newest(table, column, within) for table, column in sides)
-    inside = f" AND +passage_id IN ({within.allowed.sql})" if within.allowed else ""
+    inside = f" AND {within.allowed.holds('fact_source.passage_id')}" if within.allowed else ""
     entities = _of_entities(
         connection,
         things,
@@ -308,7 +307,7 @@ def passages_of_things(
         f"WITH near AS ({near}) SELECT DISTINCT entity, passage_id FROM near"
         f" JOIN fact_source ON fact_id = fact{inside}",
     )
-    inside = f" AND +passage.id IN ({within.allowed.sql})" if within.allowed else ""
+    inside = f" AND {within.allowed.holds('passage.id')}" if within.allowed else ""
     notes = _of_notes(
         connection,
         things,

@@ -86,8 +86,14 @@ class MemoryVectors:
         if not is_usable(query):
             return []
         within = _allowed_ids(connection, allowed)
-        if within is not None and len(within) < EXACT_BELOW:
-            return self._sqlite.nearest(connection, query, limit, allowed)
+        if within is not None:
+            # What the filter lets through is known now, and need not be found out again.
+            allowed = (
+                "SELECT value FROM json_each(:within)",
+                {"within": json.dumps(within.tolist())},
+            )
+            if len(within) < EXACT_BELOW:
+                return self._sqlite.nearest(connection, query, limit, allowed)
         with self._lock:
             copy = self._current(connection, len(query))
             if copy is None:

@@ -11,7 +11,7 @@ from functools import partial
 
 from recalld.records import PassageId, RecallFilter
 from recalld.store.connection import Connection
-from recalld.store.filtering import allowed_passages
+from recalld.store.filtering import Allowed, allowed_passages
 from recalld.store.graph import (
     HUB,
     Edge,
@@ -88,9 +88,12 @@ def places_within(connection: Connection, limits: RecallFilter) -> Within:
         until=None,
         as_of=None,
     )
-    return Within(
-        allowed=allowed_passages(connection, anything), superseded=limits.as_of is not None
-    )
+    return Within(allowed=_allowed(connection, anything), superseded=limits.as_of is not None)
+
+
+def _allowed(connection: Connection, limits: RecallFilter) -> Allowed | None:
+    allowed = allowed_passages(connection, limits)
+    return allowed and allowed.listed_if_few(connection)
 
 
 def walk(
@@ -149,7 +152,7 @@ def _passages(
     apart.sort(key=lambda one: (-one.worth, one.thing))
     if not apart:
         return {}
-    ends = replace(places, allowed=allowed_passages(connection, limits))
+    ends = replace(places, allowed=_allowed(connection, limits))
     direct = {one.thing for one in reached if not one.hops and not one.by_other_name}
     named = {passage_id for _, passage_id in passages_of_things(connection, direct, ends)}
     best: dict[PassageId, Reached] = {}
