@@ -20,6 +20,8 @@ MAX_FREQUENCY = 0.05
 WHEN_GAIN = 0.5
 NUMBER_GAIN = 0.5
 INTERVAL_GAIN = 1.5
+# Code, headings, questions and to-dos lie near a question, and seldom answer it.
+UNSTATED_PENALTY = 0.3
 # What happened is often written down some days later.
 WRITTEN_LATER = timedelta(days=7)
 # Shares of the gain: of what was stated in the days asked for and tells of others, of what was stated
@@ -116,6 +118,11 @@ def when_prior(*, asks_when: bool, has_time_word: bool, gain: float = WHEN_GAIN)
 def number_prior(*, asks_quantity: bool, has_number: bool, gain: float = NUMBER_GAIN) -> float:
     """`gain` for a passage with a number, when the query asks how many or how much."""
     return gain if asks_quantity and has_number else 0.0
+
+
+def stated_prior(*, is_stated: bool, penalty: float = UNSTATED_PENALTY) -> float:
+    """`-penalty` for a passage in which no fact states what matched, 0 for a fact."""
+    return 0.0 if is_stated else -penalty
 
 
 def interval_prior(

@@ -35,6 +35,7 @@ from retrieval.priors import (
     interval_prior,
     is_within,
     number_prior,
+    stated_prior,
     when_prior,
 )
 from retrieval.query import Query, Term, coverage_by, known_share, rarity
@@ -171,7 +172,7 @@ def _choose(
         if choice is not None:
             parts = Parts(
                 fused=fused[passage.passage_id],
-                priors=_priors(query, candidate, passage, choice.fact, ways),
+                priors=_priors(query, candidate, passage, choice.fact, limits, ways),
             )
             best = speaking.get(passage.passage_id)
             ranked.append(
@@ -204,7 +205,12 @@ def _is_of_days(fact: FactRow, query: Query) -> bool:
 
 
 def _priors(
-    query: Query, candidate: Candidate, passage: PassageRow, fact: FactRow | None, ways: Ways
+    query: Query,
+    candidate: Candidate,
+    passage: PassageRow,
+    fact: FactRow | None,
+    limits: RecallFilter,
+    ways: Ways,
 ) -> Priors:
     weights = ways.options.weights
     dated = own_days(fact) if fact else None
@@ -229,6 +235,10 @@ def _priors(
             fact.stated if fact else passage.dated,
             query.asked.intervals if query.asked else (),
             gain=weights.interval,
+        ),
+        # Where passages alone are asked for, none of them has a fact.
+        stated=stated_prior(
+            is_stated=fact is not None or "fact" not in limits.kinds, penalty=weights.stated
         ),
     )
 

@@ -93,12 +93,19 @@ class Priors(NamedTuple):
     when: float = 0.0
     number: float = 0.0
     interval: float = 0.0
+    stated: float = 0.0
 
     @property
     def total(self) -> float:
         """Their sum."""
         return (
-            self.decay + self.importance + self.frequency + self.when + self.number + self.interval
+            self.decay
+            + self.importance
+            + self.frequency
+            + self.when
+            + self.number
+            + self.interval
+            + self.stated
         )
 
 

@@ -29,6 +29,8 @@ class Weights:
     when: float = priors.WHEN_GAIN
     number: float = priors.NUMBER_GAIN
     interval: float = priors.INTERVAL_GAIN
+    # What a passage loses in which no fact states what matched.
+    stated: float = priors.UNSTATED_PENALTY
     # Newer numbers above the older ones they seem to replace.
     newer_numbers: bool = True
     # Successors above what they supersede.

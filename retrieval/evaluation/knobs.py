@@ -158,6 +158,7 @@ KNOBS: Mapping[str, Knob] = {
         _weight("when", 3.0, 0.25),
         _weight("number", 3.0, 0.25),
         _weight("interval", 3.0, 0.25),
+        _weight("stated", 3.0, 0.1),
         *(
             _half_life(category)
             for category in (

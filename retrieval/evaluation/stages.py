@@ -23,6 +23,7 @@ STEPS: Mapping[str, str] = {
     "when": "questions that ask when",
     "number": "questions that ask how many or how much",
     "interval": "questions that name days",
+    "stated": "code, headings and questions beside facts",
     "newer_numbers": "questions that ask how many, where an older note says otherwise",
     "supersession": "facts that a newer one supersedes",
 }

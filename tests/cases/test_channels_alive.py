@@ -38,11 +38,12 @@ QUESTIONS = {
     "graph": ("When may the machine that the tide bulletin runs on be restarted?",),
     "neighbours": ("What do we pay a month for db2?", "How many days are forecasts kept?"),
     "decay": ("the production database runs on", "What happened on 18 May?"),
-    "importance": ("the restart window is",),
+    "importance": ("the restart window is", "restart window", "window for restarts", "Thursday", "on Thursday from", "restart"),
     "frequency": ("storingsdienst", "klantnummer", "每天更新", "runs on"),
     "when": ("wanneer is de ketel nagekeken", "When is acceptance planned?"),
     "number": ("How many days are forecasts kept?", "hoe lang duurt de trein"),
     "interval": ("What happened on 18 May?", "who is on holiday in August"),
+    "stated": ("call the plumber about the boiler", "add the column quality to readings", "restore the database"),
     "newer_numbers": ("How many days must an invoice be paid?",),
     "supersession": ("the production database runs on",),
 }

@@ -20,6 +20,7 @@ from retrieval.priors import (
     MAX_IMPORTANCE,
     NEARBY,
     NUMBER_GAIN,
+    UNSTATED_PENALTY,
     WHEN_GAIN,
     decay,
     decay_prior,
@@ -29,6 +30,7 @@ from retrieval.priors import (
     interval_prior,
     is_within,
     number_prior,
+    stated_prior,
     when_prior,
 )
 
@@ -197,3 +199,9 @@ def test_first_and_last_day_there_are_can_be_asked_for():
     ever = DateInterval(first=date.min, last=date.max)
     assert interval_prior(ever, None, [ever]) == INTERVAL_GAIN
     assert interval_prior(None, date.max, [ever]) == INTERVAL_GAIN
+
+
+def test_what_no_fact_states_loses_its_penalty_and_a_fact_nothing():
+    assert stated_prior(is_stated=True) == 0
+    assert stated_prior(is_stated=False) == -UNSTATED_PENALTY
+    assert stated_prior(is_stated=False, penalty=0.1) == -0.1
