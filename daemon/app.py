@@ -233,6 +233,10 @@ class App:
         """Whether everything on disk is in the index."""
         return self._status is not None and self._status.settled()
 
+    def refined(self) -> bool:
+        """Whether it has settled, and the language model has nothing left to do, or is not there to do it."""
+        return self._status is not None and self._status.refined()
+
     def status(self) -> dict[str, object]:
         """The result of `status`."""
         return self._asked().status({})

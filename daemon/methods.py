@@ -255,7 +255,8 @@ class Methods:
         else:
             self._ingest.ask_scan(full=asked.full)
         queued = self._ingest.waiting().dirty
-        while asked.wait and not self._status.settled() and not self._status.stopping:
+        is_done = self._status.refined if asked.refined else self._status.settled
+        while (asked.wait or asked.refined) and not is_done() and not self._status.stopping:
             time.sleep(_LOOK_S)
         return {"queued": queued}
 

@@ -21,7 +21,7 @@ import structlog
 from daemon.lock import InstanceLock
 from daemon.notify import Notifier, inherited_socket
 from daemon.render.hits import nothing_found, recall_lines
-from daemon.render.lines import Span, json_text, printable
+from daemon.render.lines import Span, json_text, mapping, printable
 from daemon.render.status import failures, status_phrase
 from daemon.signals import SignalInbox
 from daemon.terminal import Screen
@@ -37,7 +37,12 @@ _IDLE_TICK_S = 5.0
 # Hits of an answer to `--ask`: a person reads them in passing.
 _SHOWN = 3
 # The queue's name, and what people call what is done with it.
-_WORK = {"dirty": "words", "embed": "vectors", "extract": "refinements"}
+_WORK = {
+    "dirty": "words",
+    "embed": "vectors",
+    "extract": "refinements",
+    "judge": "comparisons by the model",
+}
 
 log = structlog.get_logger()
 
@@ -50,6 +55,9 @@ class Application(Protocol):
 
     def settled(self) -> bool:
         """Whether everything on disk is in the index."""
+
+    def refined(self) -> bool:
+        """Whether it has settled, and the language model has nothing left to do, or is not there to do it."""
 
     def status(self) -> dict[str, object]:
         """The result of the method `status`."""
@@ -87,13 +95,13 @@ def run_daemon(
     reload: Callable[[], Settings] | None = None,
     on_started: Callable[[], object] | None = None,
 ) -> int:
-    """Runs recalld until it is told to stop, or with `once` until it has settled; an exit code.
+    """Runs recalld until it is told to stop, or with `once` until nothing is left to do; an exit code.
 
     Takes systemd's variables out of the environment, holds the data folder's lock throughout.
 
     Args:
         settings: All of them.
-        once: Ingest, settle and stop. 1 when something could not be ingested.
+        once: Ingest, settle, let the language model finish, and stop. 1 when something could not be ingested.
         questions: Asked once settled, their answers printed.
         console: Where to.
         reload: Reads the settings anew on SIGHUP; a RecalldError leaves the old ones in force.
@@ -151,22 +159,25 @@ class Life:
         return code
 
     def _work(self, *, once: bool, questions: tuple[str, ...]) -> int:
-        if not self._settle():
+        if not self._wait_until(self._app.settled):
             return 1 if once else 0
         answered = [self._answer(question) for question in questions]
         if not once:
             while not self._told_to_stop(self._tick_s()):
                 self._beat()
             return 0
+        # Nobody else goes on with what a language model has begun.
+        if not self._wait_until(self._app.refined):
+            return 1
         failed = failures(self._app.status())
         self._console.err.show((Span(f"recalld: {each}"),) for each in failed)
         return 0 if all(answered) and not failed else 1
 
-    def _settle(self) -> bool:
-        """Waits until the application has settled; False when told to stop before."""
+    def _wait_until(self, is_done: Callable[[], bool]) -> bool:
+        """Waits for the application, and shows how far it is; False when told to stop before."""
         with self._progress() as show:
             while not self._inbox.stopping:
-                if self._app.settled():
+                if is_done():
                     self._next_beat_s = 0.0
                     self._beat()
                     return True
@@ -263,9 +274,12 @@ class Backlog:
 
     def amounts(self, status: Mapping[str, object]) -> dict[str, tuple[int, int]]:
         """`{work: (done, total)}` for each kind of work that there has been since the first call."""
-        queue = status.get("queue")
+        waiting = {
+            **mapping(status.get("queue")),
+            "judge": mapping(status.get("refining")).get("facts"),
+        }
         for name in _WORK:
-            now = queue.get(name) if isinstance(queue, Mapping) else 0
+            now = waiting.get(name) or 0
             if isinstance(now, int):
                 self._done[name] += max(0, self._waiting[name] - now)
                 self._waiting[name] = now

@@ -138,14 +138,31 @@ class StatusReport:
         self.stopping = False
 
     def settled(self) -> bool:
-        """Whether everything on disk is in the index, and compared.
+        """Whether the index equals the notes: words, vectors, categories, and what rules say of any two facts.
 
-        Words, vectors, categories, what facts say of one another, and facts of a model where one is there.
+        A language model may be refining it for hours yet: see `refined`.
         """
         return self._settled(self._ingest.waiting())
 
+    def refined(self) -> bool:
+        """Whether it has settled, and the language model has nothing left to do, or is not there to do it."""
+        before = self._generation()
+        is_done = self.settled() and not self._is_refining()
+        # What one of them wrote meanwhile may be work for another.
+        return is_done and self._generation() == before
+
+    def refining(self) -> dict[str, int] | None:
+        """What the language model has still to read and to compare; None where that is nothing, or it is not there."""
+        if not self._is_refining():
+            return None
+        numbers = self._numbers()
+        return {"blocks": self._waiting_blocks(numbers), "facts": self._waiting_facts(numbers)}
+
+    def _is_refining(self) -> bool:
+        return self._extract is not None and not self._extract.idle
+
     def _settled(self, waiting: Waiting) -> bool:
-        loops = (self._embed, self._extract, self._agree)
+        loops = (self._embed, self._agree)
         settled = waiting.dirty == 0 and all(loop is None or loop.idle for loop in loops)
         self._caught_up = self._caught_up or settled
         return settled
@@ -179,7 +196,7 @@ class StatusReport:
         """The result of the method."""
         waiting = self._ingest.waiting()
         # Before the numbers: what was idle then is whole in them.
-        state = self._state(waiting)
+        state, refining = self._state(waiting), self.refining()
         numbers = self._numbers()
         return {
             "version": __version__,
@@ -188,6 +205,7 @@ class StatusReport:
             "ready": state != "stopping",
             "state": state,
             "oldest_pending_s": None if waiting.oldest_s is None else round(waiting.oldest_s, 1),
+            "refining": refining,
             "roots": self._roots(numbers),
             "counts": numbers["counts"],
             "queue": {

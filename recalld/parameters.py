@@ -264,7 +264,10 @@ class SyncParams(Params):
     paths: _Texts = []
     # Hash every note instead of trusting size and time.
     full: bool = False
+    # Until the index equals the notes: words, vectors, and what rules say of facts.
     wait: bool = False
+    # Longer, until the language model has nothing left to do, or is not there to do it.
+    refined: bool = False
     # Names of roots whose held mass deletion is to be carried out.
     confirm_deletions: _Texts = []
 

@@ -27,6 +27,11 @@ QUICK: Mapping[str, object] = {
 }
 
 
+def is_at_rest(status: Mapping[str, Any]) -> bool:
+    """Whether everything on disk is in the index, and a language model has nothing left to do."""
+    return status["state"] == "idle" and status["refining"] is None
+
+
 class RunningDaemon:
     """Starts on entering, stops on leaving. The same folders can be entered again: a restart.
 
@@ -109,9 +114,9 @@ class RunningDaemon:
         return [hit["text"] for hit in self.recall(query, **params)]
 
     def settle(self) -> dict[str, Any]:
-        """Looks at the disk and waits until everything on it is in the index. Gives the status."""
+        """Looks at the disk and waits until nothing is left to do, for a model neither. Gives the status."""
         self.call("sync")
-        return self.wait_for(lambda status: status["state"] == "idle")
+        return self.wait_for(is_at_rest)
 
     def wait_for(self, condition: Any, deadline_s: float = DEADLINE_S) -> dict[str, Any]:
         """Waits until the status fulfils a condition; fails when nothing has moved for so long."""
@@ -120,7 +125,7 @@ class RunningDaemon:
             status = self.call("status")
             if condition(status):
                 return status
-            if (moved := (status["counts"], status["queue"])) != before:
+            if (moved := [status[key] for key in ("counts", "queue", "refining")]) != before:
                 end, before = time.monotonic() + deadline_s, moved
             assert time.monotonic() < end, f"not in time: {status}"
             time.sleep(0.02)

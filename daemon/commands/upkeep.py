@@ -9,7 +9,12 @@ import click
 from daemon.commands.frame import pass_session, shared_options
 from daemon.render.connections import rebuilt_lines
 from daemon.render.outline import tree_lines
-from daemon.render.status import queued_lines, reembedding_lines, status_lines
+from daemon.render.status import (
+    queued_lines,
+    reembedding_lines,
+    refining_lines,
+    status_lines,
+)
 from daemon.session import ANSWER_S, Session
 
 # `sync --wait` on a large first run; the daemon's own limits end it before.
@@ -72,12 +77,19 @@ def status(shared: Session, watch: bool) -> None:
 @click.argument("paths", nargs=-1, type=click.Path())
 @click.option("--full", is_flag=True, help="Read every note instead of trusting size and time.")
 @click.option("--wait", is_flag=True, help="Return only once everything is in the index.")
+@click.option("--refined", is_flag=True,
+              help="Return only once the language model, too, has nothing left to do.")  # fmt: skip
 @click.option("--confirm-deletions", "confirmed", metavar="ROOT", multiple=True,
               help="Carry out the mass deletion that is held for this root.")  # fmt: skip
 @shared_options
 @pass_session
 def sync(
-    shared: Session, paths: tuple[str, ...], full: bool, wait: bool, confirmed: tuple[str, ...]
+    shared: Session,
+    paths: tuple[str, ...],
+    full: bool,
+    wait: bool,
+    refined: bool,
+    confirmed: tuple[str, ...],
 ) -> None:
     """Look at the notes now, instead of waiting for events."""
     params = {
@@ -85,10 +97,13 @@ def sync(
         "paths": [str(Path(path).absolute()) for path in paths],
         "full": full or None,
         "wait": wait or None,
+        "refined": refined or None,
         "confirm_deletions": list(confirmed),
     }
-    result = shared.ask("sync", params, _SETTLE_S if wait else ANSWER_S)
+    result = shared.ask("sync", params, _SETTLE_S if wait or refined else ANSWER_S)
     shared.show(result, tree_lines(result))
+    if wait and not refined and not shared.as_json:
+        shared.show({}, refining_lines(shared.ask("status", {})))
 
 
 @click.command()

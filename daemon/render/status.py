@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from daemon.render.lines import Line, Span, Style, mapping, place_text, printable, rows, state_span
 
 _PROBLEMS_SHOWN = 10
+# Stages that fail with the language model alone.
+_OF_THE_MODEL = ("facts", "verdicts")
 
 
 def status_lines(status: Mapping[str, object]) -> Iterator[Line]:
@@ -20,6 +22,8 @@ def status_lines(status: Mapping[str, object]) -> Iterator[Line]:
     line: list[Span] = [Span("state      "), state_span(state)]
     if isinstance(waiting, int | float):
         line.append(Span(f" · the oldest change has waited {span_of(waiting)}"))
+    if refining := refining_text(status):
+        line.append(Span(f" · {refining}", "dim"))
     if status.get("ready") is False:
         line.append(Span(" · not answering yet", "bad"))
     yield tuple(line)
@@ -34,6 +38,25 @@ def status_lines(status: Mapping[str, object]) -> Iterator[Line]:
     size = bytes_text(database.get("bytes"))
     yield (Span(f"database   {printable(database.get('path', '?'))} · {size}"),)
     yield from _stage_lines(mapping(status.get("stages")))
+
+
+def refining_text(status: Mapping[str, object]) -> str | None:
+    """What the language model is still at, as a phrase."""
+    if status.get("refining") is None:
+        return None
+    refining = mapping(status["refining"])
+    parts = []
+    if blocks := refining.get("blocks"):
+        parts.append(f"{blocks} blocks to read")
+    if facts := refining.get("facts"):
+        parts.append(f"{facts} facts to compare")
+    return f"the language model goes on: {', '.join(parts) or 'nearly done'}"
+
+
+def refining_lines(status: Mapping[str, object]) -> Iterator[Line]:
+    """After a wait for the index: what is still going on, if anything."""
+    if refining := refining_text(status):
+        yield (Span(f"{refining}; `recalld sync --refined` waits for it", "dim"),)
 
 
 def queue_text(status: Mapping[str, object]) -> str:
@@ -75,7 +98,7 @@ def failures(status: Mapping[str, object]) -> list[str]:
             found.append(f"root {printable(root.get('name'))} has {len(unreadable)} unreadable")
     for name, stage in mapping(status.get("stages")).items():
         failed = mapping(stage).get("failed")
-        if failed and name != "facts":
+        if failed and name not in _OF_THE_MODEL:
             found.append(f"stage {printable(name)} failed {failed} times")
     return found
 

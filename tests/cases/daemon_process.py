@@ -24,7 +24,7 @@ def main(base: Path, ollama: str | None) -> None:
         sys.stdout.write("ready\n")
         sys.stdout.flush()
         assert running.app is not None
-        while not running.app.settled():
+        while not running.app.refined():
             time.sleep(0.005)
         sys.stdout.write("settled\n")
         sys.stdout.flush()

@@ -13,7 +13,7 @@ from recalld.errors import ModelUnavailable
 from tests.copying import answer, asked_blocks, asked_pairs, copied, judged, say, scripted
 from tests.fake_ollama import DIGEST, FakeOllama, Listed, Step, again, fails, prose
 from tests.fakes import WordEmbedder
-from tests.running import RunningDaemon
+from tests.running import RunningDaemon, is_at_rest
 from tests.waiting import DEADLINE_S, not_held_up
 
 pytestmark = pytest.mark.slow
@@ -143,6 +143,35 @@ def test_auto_takes_the_model_when_it_comes(tmp_path, fake):
         fake.models = [Listed()]
         daemon.wait_until(lambda: facts(daemon) == {PORT: "llm"})
         assert daemon.settle()["models"]["llm"]["state"] == "ok"
+
+
+def test_wait_for_the_index_does_not_wait_for_the_model_which_is_told(tmp_path, fake):
+    """Words, vectors and what rules say are there; the model, which takes hours, is only waited for on order."""
+    go_on = threading.Event()
+
+    def late(body):
+        go_on.wait(DEADLINE_S)
+        return copied(body)
+
+    with with_model(tmp_path, fake) as daemon:
+        daemon.settle()
+        fake.answer = late
+        daemon.write("a.md", f"# Machines\n\n{PORT} {MIRROR}\n")
+        daemon.write("b.md", f"# Database\n\n{PORT.replace('5432', '5433')}\n")
+        daemon.wait_until(lambda: calls(fake))
+        daemon.call("sync", wait=True)
+        status = daemon.call("status")
+        assert (status["state"], status["refining"]["blocks"]) == ("idle", 2)
+        assert status["refining"]["facts"] > 0
+        assert "llm" not in facts(daemon).values()
+        assert daemon.call("conflicts")["pairs"]
+        recalled = daemon.call("recall", query="which port does the database have?")
+        assert recalled["hits"]
+        assert recalled["degraded"] == []
+        go_on.set()
+        daemon.call("sync", refined=True)
+        assert set(facts(daemon).values()) == {"llm"}
+        assert daemon.call("status")["refining"] is None
 
 
 def test_without_a_model_reextract_says_what_to_set(tmp_path):
@@ -280,7 +309,7 @@ def test_server_stopped_in_the_middle_of_ingest(tmp_path):
             during = [_timed(daemon) for _ in range(20)]
             # A recall that asks the dead server, or waits for who asks it, takes a second and more.
             assert min(during) < 10 * max(before)
-            status = daemon.wait_for(lambda status: status["state"] == "idle")
+            status = daemon.wait_for(is_at_rest)
             assert status["queue"] == {"dirty": 0, "extract": 20, "parked": 0, "embed": 0}
             assert daemon.rows("SELECT max(attempts) FROM block") == [(0,)]
             with FakeOllama(port=port) as second:

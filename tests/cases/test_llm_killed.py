@@ -18,7 +18,7 @@ from daemon.app import DATABASE_NAME
 from tests.copying import asked_blocks, copied
 from tests.fake_ollama import FakeOllama
 from tests.fakes import WordEmbedder
-from tests.running import RunningDaemon
+from tests.running import RunningDaemon, is_at_rest
 from tests.waiting import DEADLINE_S, soon
 
 REPO = Path(__file__).parents[2]
@@ -92,7 +92,7 @@ def waiting(daemon: RunningDaemon) -> int:
 
 def settled(daemon: RunningDaemon) -> dict[str, Any]:
     daemon.call("sync")
-    return daemon.wait_for(lambda status: status["state"] == "idle")
+    return daemon.wait_for(is_at_rest)
 
 
 def texts(bodies: list[dict[str, object]]) -> Counter[str]:

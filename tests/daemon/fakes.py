@@ -62,12 +62,15 @@ class FakeApplication:
         answers: dict[str, dict[str, object]] | None = None,
         start_error: Exception | None = None,
         on_settled: Callable[[], None] = lambda: None,
+        refining: int = 0,
     ) -> None:
         self._looks = looks
         self._status = status or IDLE
         self._answers = answers or {}
         self._start_error = start_error
         self._on_settled = on_settled
+        # How often a language model still has something to do.
+        self._refining = refining
         self.done: list[str] = []
         self.status_error: RecalldError | None = None
         self.settings: list[object] = []
@@ -82,6 +85,12 @@ class FakeApplication:
         if self._looks == 0:
             self._on_settled()
         return self._looks <= 0
+
+    def refined(self) -> bool:
+        self._refining -= 1
+        if self._refining >= 0:
+            self.done.append("refine")
+        return self._refining < 0
 
     def status(self) -> dict[str, object]:
         if self.status_error:

@@ -63,6 +63,21 @@ def test_once_starts_settles_stops():
     assert console.err.stream.getvalue() == ""
 
 
+def test_once_waits_for_the_language_model_but_questions_do_not():
+    app = FakeApplication(answers={"uitrol": FOUND}, refining=2)
+    assert life(app)[0].run(once=True, questions=("uitrol",)) == 0
+    assert app.done == [
+        "start",
+        "recall {'query': 'uitrol', 'limit': 3}",
+        "refine",
+        "refine",
+        "stop",
+    ]
+    staying = FakeApplication(refining=2, on_settled=send(signal.SIGTERM))
+    assert life(staying)[0].run(once=False) == 0
+    assert "refine" not in staying.done
+
+
 def test_once_says_what_failed():
     made, console = life(FakeApplication(status=STATUS))
     assert made.run(once=True) == 1
@@ -185,6 +200,8 @@ def test_backlog_counts_every_fall_of_a_queue_as_done():
     assert queue(dirty=4, embed=30) == {"words": (6, 10), "vectors": (0, 30)}
     assert queue(dirty=5, embed=50) == {"words": (6, 11), "vectors": (0, 50)}
     assert queue() == {"words": (11, 11), "vectors": (50, 50)}
+    status = {"queue": {}, "refining": {"blocks": 0, "facts": 7}}
+    assert backlog.amounts(status)["comparisons by the model"] == (0, 7)
 
 
 @pytest.mark.parametrize("status", [{}, {"queue": None}, {"queue": {"dirty": "many"}}])

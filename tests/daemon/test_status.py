@@ -146,12 +146,18 @@ def test_idle_is_only_when_words_and_vectors_are_done(parts):
     assert parts.report.state() == "busy"
 
 
-def test_idle_waits_for_the_language_model_and_tells_how_it_is(parts):
+def test_idle_does_not_wait_for_the_language_model_which_is_told(parts):
     parts.extract = Extract(idle=False)
     report = parts.over(embed=parts.embed)
-    assert report.state() == "catching_up"
+    assert (report.state(), report.settled(), report.refined()) == ("idle", True, False)
+    assert report.degraded() == ()
+    assert report.result()["refining"] == report.refining() == {"blocks": 0, "facts": 0}
     parts.extract.idle = True
-    assert report.state() == "idle"
+    assert (report.state(), report.refined()) == ("idle", True)
+    assert report.result()["refining"] is None
+    parts.agree.idle = False
+    assert not report.refined()
+    parts.agree.idle = True
     assert report.result()["models"]["llm"] == {"name": "gemma3:4b", "state": "ok", "hint": None}
     parts.extract.health = ModelHealth(
         state="missing", hint="`ollama pull gemma3:4b`", name="gemma3:4b", digest=None

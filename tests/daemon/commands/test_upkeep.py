@@ -6,22 +6,30 @@ import json
 from pathlib import Path
 
 from tests.daemon.commands.calling import answering, call
+from tests.daemon.fakes import STATUS
 
 
 def test_sync_sends_whole_paths_and_what_was_confirmed(daemon):
     done = call("sync", "a.md", "/b", "--full", "--wait", "--confirm-deletions", "notes")
-    assert daemon.requests == [
-        (
-            "sync",
-            {
-                "paths": [f"{Path.cwd()}/a.md", "/b"],
-                "full": True,
-                "wait": True,
-                "confirm_deletions": ["notes"],
-            },
-        )
-    ]
+    assert daemon.requests[0] == (
+        "sync",
+        {
+            "paths": [f"{Path.cwd()}/a.md", "/b"],
+            "full": True,
+            "wait": True,
+            "confirm_deletions": ["notes"],
+        },
+    )
     assert done.stdout == "queued: 3\n"
+
+
+def test_sync_says_what_the_language_model_is_still_at(daemon):
+    answering(daemon, "status", {**STATUS, "refining": {"blocks": 12, "facts": 0}})
+    done = call("sync", "--wait")
+    assert "the language model goes on: 12 blocks to read" in done.stdout
+    assert "recalld sync --refined" in done.stdout
+    assert call("sync", "--refined").stdout == "queued: 3\n"
+    assert daemon.requests[-1] == ("sync", {"refined": True})
 
 
 def test_status_is_readable(daemon):
