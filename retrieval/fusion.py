@@ -18,7 +18,7 @@ NEIGHBOUR_SHARE = 0.3
 SHORT_LENGTH = 250
 LONG_LENGTH = 500
 # Standard deviations, for the best path from a name in the query.
-GRAPH_GAIN = 1.2
+GRAPH_GAIN = 1.0
 # Scores whose range is under this share of the largest are equal but for rounding (cosines are sums in 32 bits), and
 # dividing by their deviation would make noise as large as a real difference.
 EQUAL_WITHIN = 1e-6
