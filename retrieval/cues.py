@@ -143,6 +143,11 @@ _UNITS = _words(
 _MONTHS_SHORT = "(?:jan|feb|febr|fév|févr|mar|mrt|mär|apr|avr|may|jun|jul|aug|ago|sep|sept|okt|oct|nov|dec|dez|déc|dic)"
 # Tried only on texts with a digit: 2026-05-08, 8.5.2026, 5/8/26; a year that stands alone; 14:30,
 # 3 pm; 5 may, may 5.
+_BARE_LINE = re.compile(
+    r"[ \t]*(?:[-*+>][ \t]+)*(?:(?:!\[\[[^\[\]]*\]\]|!\[[^\[\]]*\]\([^()]*\)|<[^<>]*>)[ \t]*)*"
+    r"|[ \t]*#{1,6}[ \t].*"
+    r"|[ \t]*[\w -]{1,40}[:\uff1a][ \t]*(?:\[\]|\"\"|\{\{[^{}]*\}\})?[ \t]*"
+)
 _TIMES_IN_DIGITS = re.compile(
     r"(?<!\d)\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?!\d)|(?<!\d)\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})(?!\d)"
     r"|(?<![\w.,$€£])(?:19|20)\d\d(?![\w%]|[.,]\d)|(?<!\d)[012]?\d:[0-5]\d(?!\d)"
@@ -211,6 +216,11 @@ _CURRENT_PARTS = re.compile(
     r"|\b(?:actuel(?:le)?s?|actuellement|maintenant|en ce moment|plus récente?s?)\b"
     r"|目前|最新|现在|現在|如今|当前|當前|今の|いまの|현재|지금|최신"
 )
+
+
+def is_bare(text: str) -> bool:
+    """Whether a passage points or names and says nothing: embeds, images, a heading, fields without a value."""
+    return all(_BARE_LINE.fullmatch(line) for line in text.splitlines())
 
 
 def has_number(text: str) -> bool:

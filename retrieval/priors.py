@@ -22,6 +22,8 @@ NUMBER_GAIN = 0.5
 INTERVAL_GAIN = 1.5
 # Code, headings, questions and to-dos lie near a question, and seldom answer it.
 UNSTATED_PENALTY = 0.3
+# Times that, for what says nothing of its own, such as an embed or a heading.
+BARE = 3.0
 # What happened is often written down some days later.
 WRITTEN_LATER = timedelta(days=7)
 # Shares of the gain: of what was stated in the days asked for and tells of others, of what was stated
@@ -120,9 +122,13 @@ def number_prior(*, asks_quantity: bool, has_number: bool, gain: float = NUMBER_
     return gain if asks_quantity and has_number else 0.0
 
 
-def stated_prior(*, is_stated: bool, penalty: float = UNSTATED_PENALTY) -> float:
-    """`-penalty` for a passage in which no fact states what matched, 0 for a fact."""
-    return 0.0 if is_stated else -penalty
+def stated_prior(
+    *, is_stated: bool, is_bare: bool = False, penalty: float = UNSTATED_PENALTY
+) -> float:
+    """`-penalty` for a passage in which no fact states what matched, thrice that for a bare one, 0 for a fact."""
+    if is_stated:
+        return 0.0
+    return -penalty * (BARE if is_bare else 1.0)
 
 
 def interval_prior(

@@ -22,6 +22,7 @@ from recalld.store.rows import (
 )
 from recalld.store.searching import WordCounts
 from retrieval.choosing import MARGIN, choose
+from retrieval.cues import is_bare
 from retrieval.evidence import Calibration, best_by_passage, is_rare, relevance
 from retrieval.fusion import add_graph, add_neighbours, fuse
 from retrieval.graph.paths import Reached, lent_words
@@ -238,7 +239,9 @@ def _priors(
         ),
         # Where passages alone are asked for, none of them has a fact.
         stated=stated_prior(
-            is_stated=fact is not None or "fact" not in limits.kinds, penalty=weights.stated
+            is_stated=fact is not None or "fact" not in limits.kinds,
+            is_bare=fact is None and is_bare(passage.text),
+            penalty=weights.stated,
         ),
     )
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.cues import asks_for_earlier, has_number, has_time_word, is_question
+from retrieval.cues import asks_for_earlier, has_number, has_time_word, is_bare, is_question
 
 NUMBERS = [
     "I have 3 cats.",
@@ -204,3 +204,30 @@ def test_any_text_has_an_answer(text):
 @given(st.text(), st.integers(0, 10**9))
 def test_a_number_set_apart_is_seen_in_any_text(text, number):
     assert has_number(f"{text} total: {number}")
+
+
+@pytest.mark.parametrize(
+    ("text", "bare"),
+    [
+        ("![[Movies.base#Last seen]]", True),
+        ("- ![[a.png]] ![[b.png]]", True),
+        ("![a chart](img/chart.png)", True),
+        ("## Van toepassing op", True),
+        ("genre: []\ndirector:\nlast: {{date}}", True),
+        ("步骤：", True),
+        ("", True),
+        ("[[Blade Runner]]", False),
+        ("![[a.png]] shows the pump.", False),
+        ("rating: 7", False),
+        ("```sh\ngit rebase -i\n```", False),
+        ("## Heading\nand a sentence", False),
+        ("涨潮公告", False),
+    ],
+)
+def test_what_only_points_or_names_is_bare(text, bare):
+    assert is_bare(text) is bare
+
+
+def test_a_long_line_of_openings_is_judged_at_once():
+    assert not is_bare("![[" * 50_000)
+    assert not is_bare("a " * 50_000)

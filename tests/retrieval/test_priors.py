@@ -12,6 +12,7 @@ from recalld.records import Category, DateInterval
 from retrieval.priors import (
     AFTERWARDS,
     ASIDE,
+    BARE,
     FLOORS,
     HALF_LIVES,
     INTERVAL_GAIN,
@@ -205,3 +206,5 @@ def test_what_no_fact_states_loses_its_penalty_and_a_fact_nothing():
     assert stated_prior(is_stated=True) == 0
     assert stated_prior(is_stated=False) == -UNSTATED_PENALTY
     assert stated_prior(is_stated=False, penalty=0.1) == -0.1
+    assert stated_prior(is_stated=False, is_bare=True) == -UNSTATED_PENALTY * BARE
+    assert stated_prior(is_stated=True, is_bare=True) == 0
