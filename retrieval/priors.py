@@ -17,6 +17,7 @@ from recalld.records import Category, DateInterval
 MAX_DECAY_PENALTY = 0.1
 MAX_IMPORTANCE = 0.1
 MAX_FREQUENCY = 0.05
+MAX_AGREEMENT = 0.1
 WHEN_GAIN = 0.5
 NUMBER_GAIN = 0.5
 INTERVAL_GAIN = 1.5
@@ -31,6 +32,8 @@ WRITTEN_LATER = timedelta(days=7)
 ASIDE = 0.6
 AFTERWARDS = 0.7
 NEARBY = 0.5
+# Places that state a fact, from which agreement has its full weight.
+MANY = 8
 # Recalls after which frequency has its full weight.
 OFTEN = 100
 
@@ -110,6 +113,11 @@ def frequency_prior(recall_count: int, *, most: float = MAX_FREQUENCY) -> float:
     """
     known = math.log1p(max(0, recall_count)) / math.log1p(OFTEN)
     return most * min(1.0, known)
+
+
+def agreement_prior(places: int, *, most: float = MAX_AGREEMENT) -> float:
+    """What it is worth that several places state a fact, by their logarithm, up to `most` from `MANY` on."""
+    return most * min(1.0, math.log(max(1, places)) / math.log(MANY))
 
 
 def when_prior(*, asks_when: bool, has_time_word: bool, gain: float = WHEN_GAIN) -> float:

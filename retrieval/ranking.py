@@ -30,6 +30,7 @@ from retrieval.legs import Found, candidates, without
 from retrieval.ordering import settle_order
 from retrieval.priors import (
     HALF_LIVES,
+    agreement_prior,
     decay_prior,
     frequency_prior,
     importance_prior,
@@ -223,6 +224,7 @@ def _priors(
         else 0.0,
         importance=importance_prior(fact.importance, most=weights.importance) if fact else 0.0,
         frequency=frequency_prior(fact.recall_count, most=weights.frequency) if fact else 0.0,
+        agreement=agreement_prior(fact.sources, most=weights.agreement) if fact else 0.0,
         when=when_prior(
             asks_when=query.asks_when,
             has_time_word=candidate.has_time_word or bool(fact and fact.happened),

@@ -90,6 +90,7 @@ class Priors(NamedTuple):
     decay: float = 0.0
     importance: float = 0.0
     frequency: float = 0.0
+    agreement: float = 0.0
     when: float = 0.0
     number: float = 0.0
     interval: float = 0.0
@@ -102,6 +103,7 @@ class Priors(NamedTuple):
             self.decay
             + self.importance
             + self.frequency
+            + self.agreement
             + self.when
             + self.number
             + self.interval

@@ -26,6 +26,7 @@ class Weights:
     decay: float = priors.MAX_DECAY_PENALTY
     importance: float = priors.MAX_IMPORTANCE
     frequency: float = priors.MAX_FREQUENCY
+    agreement: float = priors.MAX_AGREEMENT
     when: float = priors.WHEN_GAIN
     number: float = priors.NUMBER_GAIN
     interval: float = priors.INTERVAL_GAIN

@@ -155,6 +155,7 @@ KNOBS: Mapping[str, Knob] = {
         _weight("decay", 3.0, 0.05),
         _weight("importance", 3.0, 0.05),
         _weight("frequency", 3.0, 0.05),
+        _weight("agreement", 3.0, 0.05),
         _weight("when", 3.0, 0.25),
         _weight("number", 3.0, 0.25),
         _weight("interval", 3.0, 0.25),

@@ -20,6 +20,7 @@ STEPS: Mapping[str, str] = {
     "decay": "dated facts of different age",
     "importance": "facts of different importance",
     "frequency": "facts that were recalled before",
+    "agreement": "facts that several places state",
     "when": "questions that ask when",
     "number": "questions that ask how many or how much",
     "interval": "questions that name days",

@@ -32,6 +32,12 @@ TODAY = date(2026, 10, 10)
 # What is recalled often beforehand, and what is made important: no note of the vault says so of itself.
 OFTEN = ("storingsdienst 0800 555 09", "klantnummer TR-1904", "每天早上五点半更新", "ferry timetable runs on fairway")  # fmt: skip
 IMPORTANT = "Thursday from 22:15"
+# No fact of the vault stands in several notes.
+ONCE = ("gloves", "boots", "ropes", "maps", "chairs", "flags", "lamps", "horns")
+AGREED = {
+    **{f"z-once-{thing}": f"Regatta volunteers bring their own {thing}.\n" for thing in ONCE},
+    **{f"a-often-{number}": "Regatta volunteers bring their own lunch.\n" for number in range(8)},
+}
 QUESTIONS = {
     "keyword": ("who is on holiday in August", "hoe lang duurt de trein", "林喜欢喝什么茶"),
     "vector": ("guest Wi-Fi code", "how much memory does db2 have", "龙井茶"),
@@ -40,6 +46,7 @@ QUESTIONS = {
     "decay": ("the production database runs on", "What happened on 18 May?"),
     "importance": ("the restart window is", "restart window", "window for restarts", "Thursday", "on Thursday from", "restart"),
     "frequency": ("storingsdienst", "klantnummer", "每天更新", "runs on"),
+    "agreement": ("what do regatta volunteers bring",),
     "when": ("wanneer is de ketel nagekeken", "When is acceptance planned?"),
     "number": ("How many days are forecasts kept?", "hoe lang duurt de trein"),
     "interval": ("What happened on 18 May?", "who is on holiday in August"),
@@ -54,6 +61,8 @@ def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     """The example notes as a daemon took them in, opened as an evaluation opens them."""
     base = tmp_path_factory.mktemp("alive")
     shutil.copytree(NOTES, base / "vault")
+    for name, text in AGREED.items():
+        (base / "vault" / f"{name}.md").write_text(text, encoding="utf-8")
     with RunningDaemon(base, embedder=WordEmbedder()) as daemon:
         daemon.settle()
         for text in OFTEN * 30:

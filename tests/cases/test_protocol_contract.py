@@ -416,7 +416,19 @@ def test_explain_tells_of_an_earlier_recall_and_of_a_new_one(daemon: RunningDaem
     first = by_id["candidates"][0]
     assert first["channels"].keys() == {"keyword", "vector", "graph"}
     assert first["channels"]["keyword"]["rank"] == 1
-    priors = {f"prior.{one}" for one in ("decay", "importance", "frequency", "when", "number")}
+    priors = {
+        f"prior.{one}"
+        for one in (
+            "decay",
+            "importance",
+            "frequency",
+            "agreement",
+            "when",
+            "number",
+            "interval",
+            "stated",
+        )
+    }
     assert {"keyword_z", "vector_z", "fused", "neighbour", "total", *priors} <= first[
         "parts"
     ].keys()

@@ -16,6 +16,8 @@ from retrieval.priors import (
     FLOORS,
     HALF_LIVES,
     INTERVAL_GAIN,
+    MANY,
+    MAX_AGREEMENT,
     MAX_DECAY_PENALTY,
     MAX_FREQUENCY,
     MAX_IMPORTANCE,
@@ -23,6 +25,7 @@ from retrieval.priors import (
     NUMBER_GAIN,
     UNSTATED_PENALTY,
     WHEN_GAIN,
+    agreement_prior,
     decay,
     decay_prior,
     decay_weight,
@@ -124,6 +127,14 @@ def test_importance_is_neutral_in_the_middle_and_full_at_its_ends():
 def test_frequency_rises_and_keeps_its_bound(one, other):
     fewer, more = sorted((one, other))
     assert 0 <= frequency_prior(fewer) <= frequency_prior(more) <= MAX_FREQUENCY
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**6))
+def test_agreement_rises_with_the_places_and_keeps_its_bound(one, other):
+    fewer, more = sorted((one, other))
+    assert 0 <= agreement_prior(fewer) <= agreement_prior(more) <= MAX_AGREEMENT
+    assert agreement_prior(1) == 0 < agreement_prior(2)
+    assert agreement_prior(MANY) == pytest.approx(MAX_AGREEMENT)
 
 
 def test_frequency_is_damped():
