@@ -1,4 +1,7 @@
-"""A daemon with a language model that is killed again and again: the same facts in the end, and no block read twice."""
+"""A daemon with a language model that is killed again and again: the same facts in the end, and no block read twice.
+
+`RECALLD_KILLED_NOTES=300 RECALLD_KILLS=30` makes it as large as is claimed of it; without them it is quick.
+"""
 
 from __future__ import annotations
 
@@ -100,6 +103,7 @@ def texts(bodies: list[dict[str, object]]) -> Counter[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(600 + 60 * KILLS + 6 * NOTES)
 @pytest.mark.parametrize("notes", [made_notes, real_notes])
 def test_killed_while_a_model_reads_it_ends_as_if_undisturbed(tmp_path, notes):
     dice = random.Random(20)
