@@ -31,7 +31,7 @@ help:  ## Show this list
 run: $(VENV)/.installed  ## Watch NOTES (the example vault by default), and ask it three questions
 	@notes="$$NOTES"; case "$$notes" in '~'*) notes="$$HOME$${notes#?}";; esac; \
 	if [ ! -d "$$notes" ]; then echo "There is no folder $$notes. Try: make run NOTES=~/notes" >&2; exit 2; fi; \
-	if [ "$$notes" = examples/notes ]; then set -- $(EXAMPLE_QUESTIONS); else set --; fi; \
+	if [ "$$notes" = examples/notes ]; then set -- $(EXAMPLE_QUESTIONS); else set -- --ask-titles 3; fi; \
 	exec $(BIN)/recalld run "$$notes" --config config.example.toml --data .run/data --socket .run/recalld.sock "$$@"
 
 test: $(VENV)/.installed-dev  ## Run every test

@@ -40,6 +40,7 @@ from recalld.paths import DATABASE_NAME
 from recalld.settings.tables import Settings
 from recalld.sockets import socket_path
 from recalld.store.connection import Database
+from recalld.store.reading import newest_titles
 from retrieval.answer.service import Answers
 from retrieval.reranking.service import Reranking
 
@@ -79,6 +80,7 @@ class App:
         self._reopen = reopen
         self._stack = ExitStack()
         self._methods: Methods | None = None
+        self._database: Database | None = None
         self._status: StatusReport | None = None
         self._waking = Waking()
         self._running: Running | None = None
@@ -97,7 +99,7 @@ class App:
 
     def _start(self) -> None:
         settings = self._settings
-        database = Database(settings.data_dir / DATABASE_NAME)
+        self._database = database = Database(settings.data_dir / DATABASE_NAME)
         self._stack.callback(database.close)
         writer = WriterThread(database)
         self._stack.callback(writer.stop)
@@ -244,6 +246,13 @@ class App:
     def recall(self, params: dict[str, object]) -> dict[str, object]:
         """The result of `recall`."""
         return self._asked().recall(params)
+
+    def titles(self, limit: int) -> list[str]:
+        """Titles of the notes that changed last."""
+        if self._database is None:
+            raise Stopping("the daemon has not started")
+        with self._database.reader() as connection:
+            return newest_titles(connection, limit)
 
     def _asked(self) -> Methods:
         if self._methods is None:

@@ -65,6 +65,9 @@ class Application(Protocol):
     def recall(self, params: dict[str, object]) -> dict[str, object]:
         """The result of the method `recall`."""
 
+    def titles(self, limit: int) -> list[str]:
+        """Titles of the notes that changed last."""
+
     def stop(self) -> None:
         """Ends all work within its stop time; a second call does nothing."""
 
@@ -91,6 +94,7 @@ def run_daemon(
     *,
     once: bool,
     questions: tuple[str, ...],
+    titles: int = 0,
     console: Console,
     reload: Callable[[], Settings] | None = None,
     on_started: Callable[[], object] | None = None,
@@ -103,6 +107,7 @@ def run_daemon(
         settings: All of them.
         once: Ingest, settle, let the language model finish, and stop. 1 when something could not be ingested.
         questions: Asked once settled, their answers printed.
+        titles: Of so many notes, asked like the questions.
         console: Where to.
         reload: Reads the settings anew on SIGHUP; a RecalldError leaves the old ones in force.
         on_started: Called once everything runs.
@@ -118,7 +123,7 @@ def run_daemon(
 
         app = build(settings, inherited=inherited)
         life = Life(app, console=console, notifier=notifier, reload=reload, on_started=on_started)
-        return life.run(once=once, questions=questions)
+        return life.run(once=once, questions=questions, titles=titles)
 
 
 class Life:
@@ -141,7 +146,7 @@ class Life:
         self._inbox = SignalInbox()
         self._next_beat_s = 0.0
 
-    def run(self, *, once: bool, questions: tuple[str, ...] = ()) -> int:
+    def run(self, *, once: bool, questions: tuple[str, ...] = (), titles: int = 0) -> int:
         """Starts, settles, answers, waits and stops; an exit code. Stops too when it raises."""
         with self._inbox:
             try:
@@ -151,16 +156,18 @@ class Life:
                     self._on_started()
                 self._notifier.ready()
                 log.info("daemon.started", pid=os.getpid())
-                code = self._work(once=once, questions=questions)
+                code = self._work(once=once, questions=questions, titles=titles)
             finally:
                 self._notifier.stopping()
                 self._app.stop()
         log.info("daemon.stopped", code=code)
         return code
 
-    def _work(self, *, once: bool, questions: tuple[str, ...]) -> int:
+    def _work(self, *, once: bool, questions: tuple[str, ...], titles: int) -> int:
         if not self._wait_until(self._app.settled):
             return 1 if once else 0
+        if titles:
+            questions += tuple(self._app.titles(titles))
         answered = [self._answer(question) for question in questions]
         if not once:
             while not self._told_to_stop(self._tick_s()):

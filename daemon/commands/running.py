@@ -22,6 +22,8 @@ _YOUNG_OBJECTS = 10_000
 @click.option("--once", is_flag=True, help="Ingest, settle and exit.")
 @click.option("--ask", "questions", metavar="QUESTION", multiple=True,
               help="Once settled, ask and print the answer. May be repeated.")  # fmt: skip
+@click.option("--ask-titles", metavar="N", type=click.IntRange(0, 100), default=0,
+              help="Once settled, ask for the N notes that changed last, by their titles.")  # fmt: skip
 @click.option("--log-level", type=click.Choice(["debug", "info", "warning", "error"]))
 @click.option("--log-format", type=click.Choice(["auto", "json", "console"]))
 @shared_options
@@ -32,6 +34,7 @@ def run(
     data: str | None,
     once: bool,
     questions: tuple[str, ...],
+    ask_titles: int,
     log_level: str | None,
     log_format: str | None,
 ) -> int:
@@ -60,6 +63,7 @@ def run(
         settings,
         once=once,
         questions=questions,
+        titles=ask_titles,
         console=Console(out=shared.out, err=shared.err, as_json=shared.as_json),
         reload=lambda: shared.load_settings(flags).settings,
         # What was loaded stays, so that no full collection need go through it: a recall would wait 50 ms for one.

@@ -158,6 +158,17 @@ def notes_by_root(connection: Connection) -> dict[str, int]:
     )
 
 
+def newest_titles(connection: Connection, limit: int) -> list[str]:
+    """Titles that notes give themselves, those that changed last first."""
+    rows = execute(
+        connection,
+        "SELECT title FROM note WHERE said_title <> '' GROUP BY title"
+        " ORDER BY max(changed_at) DESC, max(id) DESC LIMIT ?",
+        (limit,),
+    )
+    return [row[0] for row in rows]
+
+
 def problems(connection: Connection, root_id: RootId) -> list[dict[str, Any]]:
     """What is odd about a root's notes, each with its path."""
     rows = execute(

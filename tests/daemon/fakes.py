@@ -106,6 +106,9 @@ class FakeApplication:
         self.done.append(f"recall {params}")
         return self._answers.get(str(params["query"]), NOTHING)
 
+    def titles(self, limit: int) -> list[str]:
+        return [*self._answers][:limit]
+
     def stop(self) -> None:
         self.done.append("stop")
 

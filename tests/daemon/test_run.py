@@ -102,6 +102,14 @@ def test_questions_are_asked_once_settled_and_answers_printed():
     assert "zeppelin: nothing found" in console.err.stream.getvalue()
 
 
+def test_titles_of_notes_are_asked_after_the_questions():
+    app = FakeApplication(answers={"uitrol": FOUND, "zeppelin": FOUND, "more": FOUND})
+    made, _ = life(app)
+    assert made.run(once=True, questions=("more",), titles=2) == 0
+    asked = [f"recall {{'query': '{text}', 'limit': 3}}" for text in ("more", "uitrol", "zeppelin")]
+    assert app.done == ["start", *asked, "stop"]
+
+
 def test_answers_as_json_are_the_methods_result():
     made, console = life(FakeApplication(answers={"uitrol": FOUND}), as_json=True)
     assert made.run(once=True, questions=("uitrol",)) == 0

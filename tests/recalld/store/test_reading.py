@@ -10,6 +10,7 @@ from recalld.store.reading import (
     count_undecided,
     counts,
     meta,
+    newest_titles,
     note_at,
     notes_by_root,
     notes_of_root,
@@ -91,3 +92,13 @@ def test_what_the_database_says_of_itself_is_kept(shelf):
     with shelf.reader() as connection:
         assert meta(connection, "key") == "two"
         assert meta(connection, "none") is None
+
+
+def test_the_newest_titles_come_first_each_once_and_file_names_are_none(shelf):
+    shelf.put("a.md", said_title="Pump", changed_at_ms=1)
+    shelf.put("b.md", said_title="Pump", changed_at_ms=2)
+    shelf.put("c.md", said_title="Soup", changed_at_ms=3)
+    shelf.put("d.md")
+    with shelf.reader() as connection:
+        assert newest_titles(connection, 5) == ["Soup", "Pump"]
+        assert newest_titles(connection, 1) == ["Soup"]
