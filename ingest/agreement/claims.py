@@ -87,12 +87,17 @@ class Side:
     is_pronominal: bool
 
 
+def cues_in(text: str) -> frozenset[str]:
+    """The kinds of words in it that say that something has changed: `moved to`, `replaced by`, `no longer`."""
+    return frozenset(name for name, wording in updates().items() if wording.holds(text))
+
+
 @lru_cache(maxsize=1 << 12)
 def take_apart(text: str, entities: tuple[str, ...]) -> Side:
     """A claim's wording taken apart; `entities` are the names in it, as written."""
     analysed = analyse(text)
     tokens = [token for clause in analysed.clauses for token in clause.tokens]
-    cues = frozenset(name for name, wording in updates().items() if wording.holds(text))
+    cues = cues_in(text)
     plain = without_contractions(unicodedata.normalize("NFKC", text))
     return Side(
         signs=signs_of(text),

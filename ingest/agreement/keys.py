@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import re
 from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -27,6 +28,7 @@ _LONG_RUNS = 20
 # Keys that a long fact shares with one that it says the same stretch as.
 _LEAST_SHARED = 2
 _NEARLY_ALL = 0.75
+_CAPITAL = re.compile(r"(?<!\w)\w*[A-ZÀ-ÖØ-ÞΑ-ΩА-Я]\w*")
 # Between the words of a key.
 _AND = "\x1e"
 
@@ -55,6 +57,12 @@ def fact_keys(text: str) -> tuple[str, ...]:
         keys |= dict.fromkeys(_pair(*two) for two in combinations(telling, 2))
     keys |= dict.fromkeys(_neighbours(text))
     return tuple(keys)
+
+
+def names_in(text: str) -> frozenset[str]:
+    """The content words with a capital letter, as names have; so has the word that a sentence begins with."""
+    written = {token for found in _CAPITAL.finditer(text) for token in tokens(found[0])}
+    return content_words(text) & written
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,10 +8,11 @@ lost; so both stay in their places, marked as disagreeing. An error may well sup
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
-from ingest.agreement.keys import content_words, fact_keys, template
+from ingest.agreement.claims import cues_in
+from ingest.agreement.keys import content_words, fact_keys, names_in, template, words_in_order
 from ingest.agreement.relation import Claim, Verdict, VerdictKind, compare, which_is_newer
 from ingest.agreement.veto import merge_veto
 from ingest.plan import digest, is_date_title, uid_of
@@ -29,6 +30,8 @@ _TELLING = 3
 _FIELD = re.compile(r"(?:[^\s:：。.]{1,40} ){0,2}[^\s:：。.]{1,40}(?:: |：)")
 # Between a subject and its predicate.
 SAYS = "\x1f"
+# What begins so is the key of a thing that a fact names; and of one that it says has moved, was replaced, is no longer.
+NAMES, UPDATES = "\x1c", "\x1b"
 # What a model says of two facts weighs less than what follows from their words.
 _TOLD_CONFIDENCE = 0.6
 _FOLLOWED: Mapping[ToldKind, VerdictKind] = {
@@ -145,11 +148,22 @@ def _told_apart(a: Comparable, b: Comparable) -> bool:
 
 
 def keys_of(fact: Comparable) -> tuple[str, ...]:
-    """The keys by which a fact finds others: of its words, of what it relates, and of its wording without numbers."""
+    """The keys by which a fact finds others: of words, relations, names, and its wording without numbers."""
     related = sorted(
         {f"{entity_key(subject)}{SAYS}{predicate}" for subject, predicate, _ in fact.relations}
     )
-    return (*fact_keys(fact.text), *related, *series_of(fact.text))
+    return (*fact_keys(fact.text), *related, *series_of(fact.text), *_named_in(fact))
+
+
+def _named_in(fact: Comparable) -> Iterator[str]:
+    """Keys of its names, and of the word that it begins with, which most often is what it is about."""
+    begin = words_in_order(fact.text)[:1]
+    names = {*begin, *names_in(fact.text), *map(entity_key, fact.entities)}
+    is_update = bool(cues_in(fact.text))
+    for name in sorted(names):
+        yield f"{NAMES}{name}"
+        if is_update:
+            yield f"{UPDATES}{name}"
 
 
 def series_of(text: str) -> tuple[str, ...]:

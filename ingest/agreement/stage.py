@@ -12,7 +12,15 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import chain, combinations
 
 from ingest.agreement.keys import may_agree, packed, profile, unpacked
-from ingest.agreement.links import SAYS, Policy, asked_of, keys_of, links_between
+from ingest.agreement.links import (
+    NAMES,
+    SAYS,
+    UPDATES,
+    Policy,
+    asked_of,
+    keys_of,
+    links_between,
+)
 from recalld.records import FactId
 from recalld.store.agreement import (
     Comparable,
@@ -33,8 +41,10 @@ from recalld.store.verdicts import Told, ToldKind, in_force, told_of
 from recalld.store.writers import Writes
 
 # Of what comparison finds and of the keys that lead to it; another one has everything compared anew.
-RULES_VERSION = "3"
+RULES_VERSION = "4"
 _BATCH = 200
+
+_BY_NAME = (NAMES, UPDATES)
 
 _Pair = tuple[FactId, FactId]
 
@@ -87,7 +97,7 @@ def _compared(connection: Connection, facts: Sequence[FactId], policy: Policy) -
     words = {fact_id: packed(profile(fact.text)) for fact_id, fact in mine.items()}
     said = _words_on(connection, mine.values())
     told = _told_of(connection, mine.values())
-    met = _candidates(connection, keys, words) | set(told)
+    met = _candidates(connection, keys, words) | _updated(connection, keys) | set(told)
     pairs = (met - _in_long_series(connection, keys, met)) | set(said)
     known = mine | comparables(connection, {one for pair in pairs for one in pair} - set(mine))
     links: dict[FactId, list[FactLink]] = {fact_id: [] for fact_id in mine}
@@ -113,6 +123,7 @@ def _candidates(
     words: Mapping[FactId, bytes],
 ) -> set[_Pair]:
     """Pairs that share a telling key and enough words, or a subject and what is said of it."""
+    keys = {one: [key for key in some if key[0] not in _BY_NAME] for one, some in keys.items()}
     holders = sharing(connection, keys)
     shared = {fact_id: _shared_keys(fact_id, some, holders) for fact_id, some in keys.items()}
     others = {one for counts in shared.values() for one in counts} - set(keys)
@@ -127,6 +138,41 @@ def _candidates(
     for key in (key for key in holders if SAYS in key):
         pairs |= {_pair(*two) for two in combinations(holders[key], 2) if set(two) & set(keys)}
     return pairs
+
+
+def _updated(connection: Connection, keys: Mapping[FactId, Sequence[str]]) -> set[_Pair]:
+    """Pairs that name the same thing, of which one says that something has moved, was replaced or is no longer so.
+
+    `The CI moved to GitHub Actions.` shares too little with `The CI runs on Jenkins.` to be found by its words.
+    """
+    names = {one: _stripped(some, NAMES) for one, some in keys.items()}
+    updates = {one: _stripped(some, UPDATES) for one, some in keys.items()}
+    moved = {name for some in updates.values() for name in some}
+    # From an update to all that name the thing, and from these to the updates that were compared before.
+    at_hand = {one: [f"{NAMES}{name}" for name in some & moved] for one, some in names.items()}
+    pairs = {
+        _pair(one, other)
+        for key, holders in sharing(connection, at_hand).items()
+        for one in holders & set(keys)
+        if key[1:] in updates[one]
+        for other in holders - {one}
+    }
+    crowds = crowded(connection, {f"{NAMES}{name}" for some in names.values() for name in some})
+    before = {
+        one: [f"{UPDATES}{name}" for name in some if f"{NAMES}{name}" not in crowds]
+        for one, some in names.items()
+    }
+    holders = sharing(connection, before)
+    return pairs | {
+        _pair(one, other)
+        for one, some in before.items()
+        for key in some
+        for other in holders.get(key, set()) - set(keys)
+    }
+
+
+def _stripped(keys: Sequence[str], sign: str) -> set[str]:
+    return {key[1:] for key in keys if key.startswith(sign)}
 
 
 def _shared_keys(

@@ -15,6 +15,7 @@ from recalld.store.agreement import Comparable, Resolution
 from recalld.store.connection import execute
 from tests.cases.test_equals_rebuild import QUICK_DISK, HereWrites, Store
 from tests.growth import assert_costs_at_most
+from tests.ingest.agreement.judges import Memory
 from tests.ingest.agreement.test_relation import PAIRS, TEXTS, is_right
 
 JANUARY, JUNE = date(2026, 1, 10), date(2026, 6, 10)
@@ -245,3 +246,57 @@ def test_new_fact_costs_no_more_where_many_are_known():
         finally:
             little.store.close()
             much.store.close()
+
+
+RUNS, MOVED = "The CI runs on Jenkins.", "The CI moved to GitHub Actions."
+
+
+@pytest.fixture
+def memory(tmp_path):
+    made = Memory(tmp_path)
+    yield made
+    made.store.close()
+
+
+@pytest.mark.parametrize("first", [(RUNS,), (MOVED,), (RUNS, MOVED)])
+def test_update_finds_what_it_is_about_by_a_name_alone(memory, first):
+    for text in (*first, *{RUNS, MOVED} - {*first}):
+        memory.write("2026-01.md" if text == RUNS else "2026-06.md", f"{text}\n")
+        if len(first) == 1:
+            memory.compare()
+    memory.compare()
+    assert memory.kinds() == [("contradicts", "rule"), ("supersedes", "rule")]
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("We gebruiken Jenkins.", "Jenkins is vervangen door Woodpecker."),
+        ("王芳住在北京。", "王芳搬到了上海。"),
+        ("Invoices are sent by Northwind.", "Northwind was replaced by Fabrikam."),
+    ],
+)
+def test_update_in_any_language_supersedes_what_was_before(memory, older, newer):
+    memory.write("2026-01.md", f"{older}\n")
+    memory.write("2026-06.md", f"{newer}\n")
+    memory.compare()
+    assert ("supersedes", "rule") in memory.kinds()
+
+
+def test_name_that_very_many_facts_have_leads_an_update_nowhere_and_does_again_once_few_have_it(
+    memory,
+):
+    memory.write("2026-01.md", f"{RUNS}\n")
+    memory.write("2026-06.md", f"{MOVED}\n")
+    memory.compare()
+    found = memory.links()
+    many = "".join(
+        f"- Step {chr(97 + n % 26)}{chr(97 + n // 26)}x of the CI makes art{n}.\n"
+        for n in range(70)
+    )
+    memory.write("steps.md", many)
+    memory.compare()
+    assert memory.links() == []
+    (memory.vault / "steps.md").unlink()
+    memory.compare()
+    assert memory.links() == found != []
