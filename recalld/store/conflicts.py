@@ -181,9 +181,10 @@ def successors_of(connection: Connection, facts: Collection[FactId]) -> dict[Fac
     rows = execute(
         connection,
         "WITH RECURSIVE chain (id, newer) AS ("
-        " SELECT id, superseded_by FROM fact WHERE id IN (SELECT value FROM json_each(?))"
-        " AND superseded_by IS NOT NULL UNION"
-        " SELECT fact.id, fact.superseded_by FROM chain JOIN fact ON fact.id = newer"
+        # In this order: where few facts were superseded once, SQLite would read them all for each.
+        " SELECT fact.id, superseded_by FROM json_each(?) CROSS JOIN fact ON fact.id = value"
+        " WHERE superseded_by IS NOT NULL UNION"
+        " SELECT fact.id, fact.superseded_by FROM chain CROSS JOIN fact ON fact.id = newer"
         " WHERE superseded_by IS NOT NULL) SELECT id, newer FROM chain",
         (json.dumps(sorted(facts)),),
     )

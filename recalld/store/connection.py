@@ -171,6 +171,16 @@ def migrate(connection: Connection, scripts: list[tuple[int, str]]) -> int:
     return scripts[-1][0]
 
 
+def _forget_statistics(connection: Connection) -> None:
+    """Has SQLite plan by the statements and the schema alone.
+
+    Statistics tell of the store as it was when they were gathered: by those of ten notes, each recall would go through
+    all pairs of facts of ten thousand. Where an order matters, the statement says it.
+    """
+    for table in ("sqlite_stat1", "sqlite_stat4"):
+        execute(connection, f"DROP TABLE IF EXISTS {table}")
+
+
 def _opened(path: Path, flags: int, *, mode: int | None = None) -> Connection:
     """A connection with our settings; `mode` is set on the file."""
     with translated():
@@ -305,6 +315,7 @@ class Database(Readers):
             require_fts5(self.writer)
             self.vectors_problem = load_vectors(self.writer)
             self.schema = migrate(self.writer, migrations())
+            _forget_statistics(self.writer)
             self._check_after_a_crash()
         except BaseException:
             self.writer.close()

@@ -61,7 +61,6 @@ class Writers:
         """Merges the full-text index, gives free pages back and folds the log into the file."""
         self.merge_words()
         execute(self.connection, "PRAGMA incremental_vacuum")
-        execute(self.connection, "PRAGMA optimize")
         execute(self.connection, "PRAGMA wal_checkpoint(TRUNCATE)")
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
@@ -52,8 +52,8 @@ def digest(text: str) -> bytes:
 class Shelf:
     """An open database with one root, and its writers."""
 
-    def __init__(self, file: Path) -> None:
-        self.database = Database(file)
+    def __init__(self, file: Path, opened: Callable[[Path], Database] = Database) -> None:
+        self.database = opened(file)
         self.writers = Writers.over(self.database.writer)
         self.root = self.writers.notes.put_root("notes", Path("/notes"), 1, 2)
         self.space = self.writers.spaces.use(MODEL)

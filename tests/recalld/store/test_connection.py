@@ -21,6 +21,7 @@ from recalld.store.connection import (
     migrate,
     migrations,
 )
+from recalld.store.writers import Writers
 from tests.waiting import DEADLINE_S
 
 
@@ -77,6 +78,20 @@ def test_opening_again_changes_nothing(tmp_path):
     opened(path)
     database = Database(path)
     assert execute(database.writer, "SELECT count(*) FROM meta WHERE key LIKE 'key %'") == [(300,)]
+    database.close()
+
+
+def test_statistics_of_an_earlier_day_do_not_outlive_a_start(tmp_path):
+    database = Database(tmp_path / "memory.db")
+    execute(database.writer, "INSERT INTO meta VALUES ('a', 'b'); ANALYZE")
+    assert execute(database.writer, "SELECT 1 FROM sqlite_stat1 LIMIT 1")
+    database.close()
+    database = Database(tmp_path / "memory.db")
+    Writers.over(database.writer).maintain()
+    names = execute(
+        database.writer, "SELECT name FROM sqlite_schema WHERE name LIKE 'sqlite_stat%'"
+    )
+    assert names == []
     database.close()
 
 
