@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 # Long enough for the pauses between notes, short enough to give the memory back.
 KEEP_ALIVE = "10m"
-_QUICK_S = 5.0
 _FOR_ITS_CLIENT = re.compile(r"(?i:\w+_proxy)|SSL_CERT_(?:FILE|DIR)|OLLAMA_HOST|OLLAMA_API_KEY")
 
 
@@ -83,14 +82,9 @@ class OllamaServer:
             slow="`ollama ps` shows what runs; take a smaller model"
             + (", or raise llm.timeout_s" if table == "llm" else ""),
         )
-        quick = WireLimits(
-            connect_s=limits.connect_s,
-            silence_s=min(limits.silence_s, _QUICK_S),
-            total_s=min(limits.total_s, _QUICK_S),
-        )
         # Two lines: questions about the model are answered while a call hangs, and a cut spares them.
         self.wire = Wire(address, limits=limits, hints=hints, key=key)
-        self._quick_wire = Wire(address, limits=quick, hints=hints, key=key)
+        self._quick_wire = Wire(address, limits=limits.quick(), hints=hints, key=key)
         self.client = _client(self.wire)
         self._quick = _client(self._quick_wire)
         self._line = JsonLine(self._quick_wire)

@@ -27,8 +27,6 @@ from recalld.models.spoken import Spoken
 from recalld.models.tokens import most_tokens
 from recalld.models.wire import Answer, JsonLine, Wire, WireHints, WireLimits
 
-_QUICK_S = 5.0
-
 
 class OpenAIServer:
     """The calls that both models make."""
@@ -56,13 +54,8 @@ class OpenAIServer:
             down=f"start the server, as `llama-server -m MODEL.gguf --port 8080`; none is at {address.url}",
             slow="take a smaller model" + (", or raise llm.timeout_s" if table == "llm" else ""),
         )
-        quick = WireLimits(
-            connect_s=limits.connect_s,
-            silence_s=min(limits.silence_s, _QUICK_S),
-            total_s=min(limits.total_s, _QUICK_S),
-        )
         self.wire = Wire(address, limits=limits, hints=hints, key=key)
-        self._quick_wire = Wire(address, limits=quick, hints=hints, key=key)
+        self._quick_wire = Wire(address, limits=limits.quick(), hints=hints, key=key)
         self._line = JsonLine(self.wire)
         self._quick = JsonLine(self._quick_wire)
 

@@ -12,7 +12,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import httpx
@@ -21,6 +21,7 @@ from recalld.errors import ModelError, PermanentModelError, TransientModelError
 from recalld.models.loopback import ServerAddress, is_loopback
 
 _MAX_ANSWER_BYTES = 64 * 1024 * 1024
+_QUICK_S = 5.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +31,14 @@ class WireLimits:
     connect_s: float = 3.0
     silence_s: float = 120.0
     total_s: float = 240.0
+
+    def quick(self) -> WireLimits:
+        """For questions about a model, which no server needs long to answer."""
+        return replace(
+            self,
+            silence_s=min(self.silence_s, _QUICK_S),
+            total_s=min(self.total_s, _QUICK_S),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
