@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ParamSpec, TypeVar
 
 import click
@@ -11,7 +11,7 @@ import click
 from daemon.commands.frame import pass_session, shared_options
 from daemon.render.connections import conflict_lines, pair_lines, related_lines
 from daemon.render.hits import answer_lines, nothing_found, recall_lines, thing_lines
-from daemon.render.lines import Span
+from daemon.render.lines import Line, Span
 from daemon.render.outline import tree_lines
 from daemon.session import Session
 from recalld.errors import NotFound
@@ -73,14 +73,7 @@ def recall(
     flags = {"passages": passages or None, "explain": explain or None}
     params = {**_recall_params(query, options), **flags}
     result = shared.ask("recall", params)
-    found = bool(result.get("hits"))
-    if found or shared.as_json:
-        shared.show(result, recall_lines(result))
-    else:
-        shared.err.show([(Span(nothing_found(result)),)])
-        explanation = result.get("explanation")
-        shared.out.show(tree_lines(explanation) if explanation else ())
-    return 0 if found else 1
+    return _told(shared, result, recall_lines, is_found=bool(result.get("hits")))
 
 
 @click.command()
@@ -93,14 +86,24 @@ def answer(shared: Session, /, query: tuple[str, ...], explain: bool, **options:
     """Answer in sentences from what the notes say, each with its source; needs a language model."""
     params = {**_recall_params(query, options), "explain": explain or None}
     result = shared.ask("answer", params)
-    found = bool(result.get("text"))
-    if found or shared.as_json:
-        shared.show(result, answer_lines(result))
+    return _told(shared, result, answer_lines, is_found=bool(result.get("text")))
+
+
+def _told(
+    shared: Session,
+    result: dict[str, Any],
+    lines: Callable[[dict[str, Any]], Iterable[Line]],
+    *,
+    is_found: bool,
+) -> int:
+    """Shows what came, or why nothing did; gives the exit code."""
+    if is_found or shared.as_json:
+        shared.show(result, lines(result))
     else:
         shared.err.show([(Span(nothing_found(result)),)])
         explanation = result.get("explanation")
         shared.out.show(tree_lines(explanation) if explanation else ())
-    return 0 if found else 1
+    return 0 if is_found else 1
 
 
 @click.command()
