@@ -23,6 +23,15 @@ from recalld.store.reading import notes_of_root
 from recalld.store.writers import Writes
 from tests.waiting import DEADLINE_S, holds, soon
 
+OPTIONS = KeeperOptions(
+    max_note_bytes=1_000_000,
+    empty_grace_s=5,
+    mass_deletion_count=10,
+    mass_deletion_share=0.5,
+    deletion_grace_s=3600,
+    own_paths=(),
+)
+
 
 def test_nothing_counts_as_settled_before_the_first_scan(tmp_path: Path) -> None:
     database = Database(tmp_path / "memory.db")
@@ -33,14 +42,7 @@ def test_nothing_counts_as_settled_before_the_first_scan(tmp_path: Path) -> None
             path=tmp_path,
             database=database,
             writes=writer,
-            options=KeeperOptions(
-                max_note_bytes=1_000_000,
-                empty_grace_s=5,
-                mass_deletion_count=10,
-                mass_deletion_share=0.5,
-                deletion_grace_s=3600,
-                own_paths=(),
-            ),
+            options=OPTIONS,
             now=lambda: 0.0,
             new_uid=lambda: "0" * 32,
         )
@@ -437,14 +439,7 @@ def test_full_disk_loses_no_note(tmp_path, loops):
             path=vault,
             database=database,
             writes=writes,
-            options=KeeperOptions(
-                max_note_bytes=1_000_000,
-                empty_grace_s=5,
-                mass_deletion_count=10,
-                mass_deletion_share=0.5,
-                deletion_grace_s=3600,
-                own_paths=(),
-            ),
+            options=OPTIONS,
             now=time.time,
             new_uid=lambda: f"{next(numbers):032x}",
         )
