@@ -32,6 +32,10 @@ _MAX_ITEMS = 100
 _MAX_ITEM_CHARACTERS = 1000
 
 
+# SQLite takes no integer of more than 64 bits, and no list is that long.
+_MOST_OFFSET = 1_000_000_000
+
+
 def _iso_date(value: object) -> object:
     if value is None:
         return None
@@ -221,7 +225,7 @@ class ConflictsParams(Params):
     method = "conflicts"
 
     limit: Annotated[int, Field(ge=1, le=200)] = 20
-    offset: Annotated[int, Field(ge=0)] = 0
+    offset: Annotated[int, Field(ge=0, le=_MOST_OFFSET)] = 0
 
 
 class ResolveParams(Params):

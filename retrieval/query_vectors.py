@@ -19,6 +19,8 @@ from recalld.models.embedder import Embedder
 QueryVector = NDArray[np.float32]
 
 _CACHED = 512
+# A model's work grows with the square of a text's length, and models were trained on some hundred words.
+_LONGEST = 1000
 # A query takes some 10 ms, and longer while a batch of statements is under way.
 _PATIENCE_S = 2.0
 _THREADS = 2
@@ -39,7 +41,8 @@ class QueryVectors:
         self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="query-vector")
 
     def vector(self, text: str) -> QueryVector | None:
-        """The unit vector of a query; None when there is no usable one in time."""
+        """The unit vector of a query's first 1,000 characters; None when there is no usable one in time."""
+        text = text[:_LONGEST]
         if self._embedder is None or not text.strip():
             return None
         with self._lock:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from recalld.errors import InvalidParams
 from recalld.parameters import (
     AnswerParams,
+    ConflictsParams,
     ExplainParams,
     GetParams,
     PingParams,
@@ -159,6 +160,12 @@ def test_reextract_takes_all_or_what_was_given_up():
     assert not ReextractParams.parse({}).parked
     assert ReextractParams.parse({"parked": True}).parked
     assert "parked" in mistake({"parked": "yes"}, ReextractParams).message
+
+
+def test_conflicts_can_be_left_out_up_to_what_a_database_counts():
+    assert ConflictsParams.parse({"offset": 10**9}).offset == 10**9
+    with pytest.raises(InvalidParams):
+        ConflictsParams.parse({"offset": 10**30})
 
 
 def test_related_takes_an_anchor_or_a_name():

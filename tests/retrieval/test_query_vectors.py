@@ -95,3 +95,13 @@ def test_closed_gives_no_new_vector():
     assert queries.close()
     assert queries.vector("new") is None
     assert queries.vector("known") is not None
+
+
+def test_long_text_costs_the_model_no_more_than_a_page():
+    embedder = WordEmbedder()
+    queries = QueryVectors(embedder)
+    first = queries.vector("pump " * 2000)
+    assert np.array_equal(first, queries.vector("pump " * 1000 + "another end"))
+    (asked,) = embedder.queries
+    assert len(asked) == 1000
+    queries.close()
