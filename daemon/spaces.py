@@ -10,15 +10,15 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import structlog
 
+from daemon.served import ServedModel, close_model
 from daemon.status import Change, EmbeddingModel
-from ingest.embedding import Embedded, EmbeddingStage
-from ingest.refining import Refined, RefiningStage
+from ingest.embedding import Embedded
+from ingest.refining import Refined
 from recalld.errors import ModelError, ModelUnavailable
-from recalld.models.breaker import Breaker, failed, succeeded, wait_s
 from recalld.models.embedder import Embedder
 from recalld.models.server_embedder import ServerEmbedder
 from recalld.store.connection import Database
@@ -39,17 +39,6 @@ _CLEARED = 2000
 _NOTHING = Embedded(asked=0, stored=0, refused=0)
 # In the identity of a model whose server does not tell one set of weights from another.
 _UNKNOWN_WEIGHTS = "@unknown/"
-
-
-@dataclass(slots=True, kw_only=True)
-class _Served:
-    """A model and what is made with it."""
-
-    embedder: Embedder
-    stage: EmbeddingStage
-    refining: RefiningStage
-    problem: ModelError | None = None
-    breaker: Breaker = field(default_factory=lambda: Breaker(longest_s=60.0))
 
 
 class VectorSpaces:
@@ -80,8 +69,8 @@ class VectorSpaces:
         self._on_change: Callable[[Embedder], None] = lambda _: None
         self._clock = clock
         self._lock = threading.Lock()
-        self._in_use: _Served | None = None
-        self._coming: _Served | None = None
+        self._in_use: ServedModel | None = None
+        self._coming: ServedModel | None = None
         # Whether each statement had its turn in the space in use.
         self._whole = True
         self.refining = _Refining(self.refine)
@@ -120,9 +109,9 @@ class VectorSpaces:
         with self._lock:
             in_use, coming = self._in_use, self._coming
         failure: ModelError | None = None
-        if in_use is not None and (coming is None or wait_s(in_use.breaker, self._clock()) == 0):
+        if in_use is not None and (coming is None or in_use.wait_s() == 0):
             try:
-                done = self._step_of(in_use)
+                done = in_use.step()
             except ModelError as error:
                 failure = error
             else:
@@ -130,7 +119,7 @@ class VectorSpaces:
                     return done
                 self._call_whole(in_use)
         if coming is not None:
-            done = self._step_of(coming)
+            done = coming.step()
             if done.asked:
                 return done
             if self._change_over(coming):
@@ -158,7 +147,7 @@ class VectorSpaces:
                 answers = in_use is not None and in_use.problem is None
                 return Change(
                     model=stored.coming.name,
-                    recall_uses=_name(in_use) if answers else None,
+                    recall_uses=in_use.name if in_use is not None and answers else None,
                     done=progress.statements - progress.waiting,
                     total=progress.statements,
                 )
@@ -187,7 +176,7 @@ class VectorSpaces:
         identity = embedder.space.identity
         is_under_way = self._coming is not None and stored.coming_identity == identity
         if is_under_way:
-            _close(embedder)
+            close_model(embedder)
             return self.change()
         self.model = model
         self._adopt(embedder, anew=stored.in_use_identity == identity)
@@ -199,7 +188,7 @@ class VectorSpaces:
             served = (self._in_use, self._coming)
         for one in served:
             if one is not None:
-                _close(one.embedder)
+                one.close()
 
     def _stored(self) -> _Identities:
         with self._database.reader() as connection:
@@ -231,7 +220,7 @@ class VectorSpaces:
         served.stage.begin(anew=anew)
         self._exchange(former, served)
 
-    def _former(self, identity: str | None, new: Embedder, *, anew: bool) -> _Served | None:
+    def _former(self, identity: str | None, new: Embedder, *, anew: bool) -> ServedModel | None:
         """The model of the space in use, if it still gives the vectors that it gave."""
         if identity is None or (anew and _UNKNOWN_WEIGHTS in identity):
             return None
@@ -253,19 +242,16 @@ class VectorSpaces:
             served.stage.adopt()
             self._exchange(served, None)
 
-    def _serve(self, embedder: Embedder) -> _Served:
-        return _Served(
-            embedder=embedder,
-            stage=EmbeddingStage(
-                database=self._database,
-                writes=self._writes,
-                embedder=embedder,
-                batch=self._batch,
-            ),
-            refining=RefiningStage(database=self._database, writes=self._writes, embedder=embedder),
+    def _serve(self, embedder: Embedder) -> ServedModel:
+        return ServedModel(
+            embedder,
+            database=self._database,
+            writes=self._writes,
+            batch=self._batch,
+            clock=self._clock,
         )
 
-    def _exchange(self, in_use: _Served, coming: _Served | None) -> None:
+    def _exchange(self, in_use: ServedModel, coming: ServedModel | None) -> None:
         """Goes on with these; models that are no longer asked are closed."""
         with self._lock:
             before = (self._in_use, self._coming)
@@ -276,19 +262,9 @@ class VectorSpaces:
             self._on_change(in_use.embedder)
         for one in before:
             if one is not None and not any(one.embedder is other for other in kept):
-                _close(one.embedder)
+                one.close()
 
-    def _step_of(self, served: _Served) -> Embedded:
-        try:
-            done = served.stage.step()
-        except ModelError as error:
-            served.problem = error
-            served.breaker = failed(served.breaker, self._clock())
-            raise
-        served.problem, served.breaker = None, succeeded(served.breaker)
-        return done
-
-    def _call_whole(self, served: _Served) -> None:
+    def _call_whole(self, served: ServedModel) -> None:
         with self._lock:
             if self._whole or self._in_use is not served:
                 return
@@ -300,7 +276,7 @@ class VectorSpaces:
             in_use = spaces(connection).in_use
         return in_use is None or in_use.whole
 
-    def _change_over(self, coming: _Served) -> bool:
+    def _change_over(self, coming: ServedModel) -> bool:
         if not self._writes.call(lambda writers: writers.spaces.finish(coming.stage.space)):
             return False
         _log.info("space.changed", model=coming.embedder.space.name)
@@ -333,12 +309,3 @@ class _Identities:
 
 def _identity(space: Space | None) -> str | None:
     return space.identity if space else None
-
-
-def _name(served: _Served | None) -> str | None:
-    return served.embedder.space.name if served else None
-
-
-def _close(embedder: Embedder) -> None:
-    if isinstance(embedder, ServerEmbedder):
-        embedder.close()
