@@ -46,7 +46,7 @@ from retrieval.thresholds import Thresholds
 
 # Passages whose statements and facts are looked at; hits come from among them. Priors move a passage
 # by less than what parts the best from those further down.
-LEAST_POOL = 30
+LEAST_POOL = 24
 POOL_A_HIT = 3
 # Beside evidence, what is this weak is noise: of 434 right hits in four languages one lay under it.
 LEAST_RELEVANCE = 0.3

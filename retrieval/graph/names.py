@@ -21,7 +21,7 @@ _MOST_CHARACTERS = 12
 _MOST_LOOKED_AT = 60
 _MOST_SPANS = 1500
 # Questions whose spans are remembered, and of what length at most: agents ask again.
-_REMEMBERED = 256
+_REMEMBERED = 512
 _REMEMBERED_LENGTH = 200
 _WRITTEN = re.compile(r"`([^`\n]{1,120})`|\[\[([^\[\]\n|#]{1,120})[^\[\]\n]*\]\]")
 

@@ -110,7 +110,7 @@ def test_explain_tells_rank_score_and_path(memory):
     assert 0 < best["score"] <= 0.5
     assert best["path"][0] == "deploy pipeline"
     gains = [one["parts"]["graph"] for one in told["candidates"]]
-    assert max(gains) == 0.8
+    assert max(gains) == 1.0
     assert min(gains) == 0
 
 
