@@ -15,6 +15,8 @@ _INLINE = re.compile(
     r"""
     (?P<code>(?<!`)(?P<ticks>`++)(?:.|\n){1,1000}?(?<!`)(?P=ticks)(?!`))
   | (?P<escape>\\[!-/:-@\[-`{-~])
+  | (?P<struck>~~(?=[^\s~])(?:[^~]|~(?!~)){1,2000}~~
+      |<(?:del|s|strike)(?:\s[^<>]*)?>(?:[^<]|<(?!/?(?:del|s|strike)\b)){0,2000}</(?:del|s|strike)\s*>)
   | (?P<footnote>\[\^[^\[\]\s]{1,80}\]:?)
   | !?\[\[(?P<wikilink>[^\[\]\n]+)\]\]
   | (?P<image>!\[)(?=[^\[\]]{0,500}\]\()
@@ -62,7 +64,7 @@ class Plain:
 
 
 def strip_markup(text: str, *, offset: int = 0) -> Plain:
-    """The text without markup; link labels, aliases and code spans (with their backticks) stay.
+    """The text without markup and what is struck out; labels, aliases and code spans (with backticks) stay.
 
     Args:
         text: A paragraph's source, line ends included.
@@ -93,6 +95,15 @@ def strip_markup(text: str, *, offset: int = 0) -> Plain:
     return Plain(text="".join(parts), starts=tuple(starts), sources=tuple(sources))
 
 
+def without_struck(text: str) -> str:
+    """The text as written, less what is struck out (`~~…~~`, `<del>…</del>`) and is not said any more."""
+    if "~~" not in text and "</" not in text:
+        return text
+    struck = [m.span() for m in _INLINE.finditer(text) if m.lastgroup == "struck"]
+    edges = [0, *(edge for span in struck for edge in span), len(text)]
+    return "".join(text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
+
+
 def split_lines(text: str) -> list[str]:
     """The lines of a text with their ends; only what Markdown takes for a line end parts them."""
     return _LINE.findall(text)
@@ -106,10 +117,11 @@ def squeeze(text: str) -> str:
 def visible_text(text: str) -> str:
     """What a reader sees of HTML, with as many lines as the source has.
 
-    Scripts, styles and comments are gone; the words of `alt` attributes stay.
+    Scripts, styles, comments and what is struck out are gone; the words of `alt` attributes stay.
     """
     text = re.sub(
-        r"<(script|style)\b[^>]*>.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)",
+        r"<(script|style)\b[^>]*>.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)"
+        r"|<(?:del|s|strike)(?:\s[^<>]*)?>(?:[^<]|<(?!/?(?:del|s|strike)\b)){0,2000}</(?:del|s|strike)\s*>",
         lambda m: "\n" * m.group().count("\n"),
         text,
         flags=re.DOTALL | re.IGNORECASE,

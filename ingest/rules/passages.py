@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from ingest.markdown.markup import split_lines, squeeze, strip_markup
+from ingest.markdown.markup import split_lines, squeeze, strip_markup, without_struck
 from ingest.rules.sentences import Span, split_sentences, trim, weight
 from ingest.rules.units import Unit, find_units, searchable_source
 from recalld.records import Block, BlockKind, Lines
@@ -60,7 +60,7 @@ class Sentence:
     text: str
     # Relative to the block, as all lines here.
     lines: Lines
-    # The same as written, where links still show their targets.
+    # The same as written, less what is struck out; there links still show their targets.
     source: str
 
 
@@ -212,7 +212,7 @@ def _place_prose(unit: Unit, source: _Source) -> Iterator[_Placed]:
     for n, group in enumerate(groups):
         sentences: list[Sentence] = []
         for a, b, start, end in group:
-            told = source.text[before : borders[start]]
+            told = without_struck(source.text[before : borders[start]])
             lines = source.lines(start, end)
             sentences.append(Sentence(text=squeeze(plain.text[a:b]), lines=lines, source=told))
             before = end

@@ -13,7 +13,7 @@ from itertools import pairwise
 from typing import Literal
 
 from ingest.markdown.front_matter import SIZE_LIMIT_BYTES
-from ingest.markdown.markup import split_lines, squeeze, strip_markup, visible_text
+from ingest.markdown.markup import split_lines, squeeze, strip_markup, visible_text, without_struck
 from ingest.rules.labels import find_label, is_term
 from recalld.records import Block, BlockKind
 from retrieval.grounding.wording import negation
@@ -233,7 +233,7 @@ class _Scan:
         self._open[-1] = (self._open[-1][0], shorten(text))
 
     def _told(self, span: tuple[int, int]) -> str:
-        return squeeze(strip_markup(self._source[slice(*span)]).text)
+        return _shown(self._source[slice(*span)])
 
     def _interrupts(self, at: int) -> bool:
         line = self._lines[at]
@@ -263,7 +263,8 @@ class _Scan:
                 )
             )
             if ended and _is_closed(self._source[start:end]):
-                spans.append((start, end))
+                # The backslash of a hard line break is no word of the line.
+                spans.append((start, end - line.text.endswith("\\")))
                 start = following.start
         spans.append((start, lines[-1].start + len(lines[-1].text)))
         return [(a, b) for a, b in spans if self._source[a:b].strip()]
@@ -290,11 +291,7 @@ class _Scan:
         units: list[Unit] = []
         while end_at < len(self._lines) and "|" in (text := self._lines[end_at].text):
             start = self._lines[end_at].start
-            pairs = tuple(
-                (heads[n] if n < len(heads) else "", cell)
-                for n, cell in enumerate(split_cells(text))
-                if cell
-            )
+            pairs = _told_cells(heads, split_cells(text))
             units.append(Unit(kind="row", start=start, end=start + len(text), cells=pairs))
             end_at += 1
         if not units:
@@ -309,16 +306,40 @@ def _ordinal(bullet: re.Match[str] | None) -> int | None:
 
 
 def split_cells(row: str) -> tuple[str, ...]:
-    """The cells of a table row without markup; an escaped bar, or one in a link, parts nothing."""
+    """The cells of a table row without markup; an escaped bar, or one in a link, parts nothing.
+
+    A cell that is struck out as a whole keeps the marks of that.
+    """
     protected = re.sub(r"`[^`\n]*`|\[\[[^\[\]\n]*\]\]", lambda m: m.group().replace("|", "\0"), row)
     cells = _CELL_BORDER.split(protected.strip())
     if cells and not cells[0].strip():
         cells = cells[1:]
     if cells and not cells[-1].strip():
         cells = cells[:-1]
+    return tuple(_shown(cell.replace("\\\0", "|").replace("\0", "|")) for cell in cells)
+
+
+def _told_cells(heads: tuple[str, ...], cells: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Cells with the heads of their columns; none of a row whose head is struck out, as all of it is then."""
+    if cells and _is_struck(cells[0]):
+        return ()
+    headed = ((heads[n] if n < len(heads) else "", cell) for n, cell in enumerate(cells))
     return tuple(
-        squeeze(strip_markup(cell.replace("\\\0", "|").replace("\0", "|")).text) for cell in cells
+        (head, cell) for head, cell in headed if cell and not _is_struck(cell) | _is_struck(head)
     )
+
+
+def _is_struck(text: str) -> bool:
+    return bool(text) and not without_struck(text)
+
+
+def _shown(source: str) -> str:
+    """What stands above or beside other words, without markup; what is struck out as a whole keeps its marks.
+
+    What stands below a parent or in a row without its head would say something else.
+    """
+    text = squeeze(strip_markup(source).text)
+    return text if text or not source.strip() or without_struck(source).strip() else squeeze(source)
 
 
 def _lines(source: str) -> Iterator[_Line]:
@@ -345,7 +366,8 @@ def _has_room(line: str, following: str, width: int) -> bool:
 
 
 def _is_closed(text: str) -> bool:
-    return text.count("[") == text.count("]") and text.count("`") % 2 == 0
+    is_struck = text.count("~~") % 2 == 1
+    return text.count("[") == text.count("]") and text.count("`") % 2 == 0 and not is_struck
 
 
 def _fence(source: str) -> Unit:

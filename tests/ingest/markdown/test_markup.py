@@ -4,7 +4,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.markdown.markup import split_lines, squeeze, strip_markup, visible_text
+from ingest.markdown.markup import (
+    split_lines,
+    squeeze,
+    strip_markup,
+    visible_text,
+    without_struck,
+)
 
 
 @pytest.mark.parametrize(
@@ -25,7 +31,13 @@ from ingest.markdown.markup import split_lines, squeeze, strip_markup, visible_t
         (r"\*no\* 2 * 3", "*no* 2 * 3"),
         ("a < b and c > d", "a < b and c > d"),
         ("end[^1] ^abc1", "end"),
-        ("~~old~~ ==new==, a == b", "old new, a == b"),
+        ("==new==, a == b", "new, a == b"),
+        ("H~2~O is ~~dry *and* `cold`~~ wet", "H~2~O is wet"),
+        (
+            "<del>a</del> <s>b</s> <strike class='x'>c\nd</strike> <span>kept</span> <s>open",
+            "kept open",
+        ),
+        (r"`~~code~~` \~~ words~~ ~~~~ ~~ spaced ~~", "`~~code~~` ~~ words spaced"),
         ("## Head ##", "Head"),
         ("Head {#anchor}", "Head"),
         ("> quoted\n> twice", "quoted twice"),
@@ -34,6 +46,12 @@ from ingest.markdown.markup import split_lines, squeeze, strip_markup, visible_t
 )
 def test_markup_goes_and_words_stay(source, plain):
     assert squeeze(strip_markup(source).text) == plain
+
+
+def test_what_is_struck_out_goes_with_its_links():
+    source = "~~[[Bob]]~~ [[Carol|she]] owns `~~this~~` and <del>[that](u)</del>."
+    assert without_struck(source) == " [[Carol|she]] owns `~~this~~` and ."
+    assert without_struck("a ~ b </s>") == "a ~ b </s>"
 
 
 def test_every_kept_character_knows_its_source():
@@ -53,6 +71,13 @@ def test_any_text_is_survived(text):
 @given(st.text(max_size=80) | st.text(alphabet="<>/abscript!- \n\r'\"=", max_size=80))
 def test_visible_text_keeps_the_lines(text):
     assert len(split_lines(visible_text(text))) <= len(split_lines(text))
+
+
+def test_visible_text_is_without_what_is_struck_out():
+    assert visible_text("<p>kept <del>a <b>c</b></del><s>d</s> also</p>").split() == [
+        "kept",
+        "also",
+    ]
 
 
 def test_visible_text_hides_scripts_and_comments():

@@ -253,3 +253,44 @@ def test_content_is_counted_in_every_script():
     assert content_words("今天很好") == 2
     assert content_words("port 5432") == 2
     assert not states_something("是的。")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "told"),
+    [
+        ("The server is ~~alpha~~ beta now.", BlockKind.PARAGRAPH, ["The server is beta now."]),
+        ("~~We use Redis for the queue.~~", BlockKind.PARAGRAPH, []),
+        ("~~We use Redis for the queue.  \nAnd a mail server too.~~", BlockKind.PARAGRAPH, []),
+        ("~~It runs on Nomad.~~ It runs on `k8s`.", BlockKind.PARAGRAPH, ["It runs on `k8s`."]),
+        (
+            "- <del>[[Bob]]</del> [[Carol]] owns the mail",
+            BlockKind.LIST_ITEM,
+            ["Carol owns the mail"],
+        ),
+        ("- ~~alpha~~\n  - uses port 5432", BlockKind.LIST_ITEM, ["~~alpha~~ › uses port 5432"]),
+        (
+            "| Host | ~~Port~~ | Disk |\n|-|-|-|\n| ~~db1~~ | 1 | 2 TB |\n| db2 | 3 | ~~4 TB~~ 5 TB |",
+            BlockKind.TABLE,
+            ["db2 – Disk: 5 TB"],
+        ),
+        ("<p>Ana left. <del>Ana stays with us.</del></p>", BlockKind.HTML, ["Ana left."]),
+    ],
+)
+def test_what_is_struck_out_is_not_said_any_more(text, kind, told):
+    found = facts(text, kind)
+    assert [fact.text for fact in found] == told
+    assert not {"Bob", "Redis"} & {entity.name for fact in found for entity in fact.entities}
+
+
+def test_what_is_struck_out_is_still_searched():
+    text = "~~We use Redis for the queue.~~ We use Postgres."
+    block = Block(kind=BlockKind.PARAGRAPH, lines=Lines(first=1, last=1), raw=text, text=text)
+    assert [passage.text for passage in split_block(block)] == [text]
+
+
+def test_the_backslash_of_a_line_break_is_no_word():
+    assert texts("The pump makes noise. \\\nThe valve leaks badly.\\\nThe hose is new.") == [
+        "The pump makes noise.",
+        "The valve leaks badly.",
+        "The hose is new.",
+    ]
