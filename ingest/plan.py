@@ -2,9 +2,9 @@
 
 A block that is stored with the same text, headings and lead-in keeps its facts, ids and vectors, wherever it now
 stands; every other one is new. So is one whose facts name something else now, as another block of the note may show
-what is a name; its facts keep their ids, as their words are the same. A changed title or date makes all blocks new, as
-statements are embedded with the one and "yesterday" counts from the other; vectors come from the cache where the
-wording is known.
+what is a name, or one that matters more or less now, as the note's head may say; its facts keep their ids, as their
+words are the same. A changed title or date makes all blocks new, as statements are embedded with the one and
+"yesterday" counts from the other; vectors come from the cache where the wording is known.
 """
 
 from __future__ import annotations
@@ -293,6 +293,7 @@ class _Matches:
             waiting
             and len(waiting[0].passage_uids) == len(block.passages)
             and waiting[0].wordings <= _wordings(block)
+            and waiting[0].importances == _importances(block)
         ):
             return waiting.popleft()
         return None
@@ -305,6 +306,11 @@ def _wordings(block: ExtractedBlock) -> frozenset[str]:
         for statement in passage.statements
         for fact in statement.facts
     )
+
+
+def _importances(block: ExtractedBlock) -> tuple[float, ...]:
+    """Of its statements: they stand for what a model found in the block too, which no wording here tells of."""
+    return tuple(one.importance for passage in block.passages for one in passage.statements)
 
 
 def _new_block(
@@ -381,7 +387,9 @@ def _new_statement(
                 entities=fact.entities,
                 relations=fact.relations,
                 happened=fact.happened,
+                importance=fact.importance,
             )
             for fact in statement.facts
         ),
+        importance=statement.importance,
     )

@@ -19,6 +19,9 @@ StatementId = NewType("StatementId", int)
 FactId = NewType("FactId", int)
 EntityId = NewType("EntityId", int)
 
+# Of what no note says that it matters more or less than others.
+NEUTRAL_IMPORTANCE = 0.5
+
 
 class Category(StrEnum):
     """What kind of knowledge a fact is; it decides the half-life."""
@@ -136,6 +139,11 @@ class ParsedNote:
     blocks: tuple[Block, ...]
     links: tuple[NoteLink, ...]
     problems: tuple[Problem, ...]
+    # Those of `tags` that the head has, and where the text has the others: (line, tag), each time.
+    head_tags: tuple[str, ...] = ()
+    tag_places: tuple[tuple[int, str], ...] = ()
+    # What the head says in a few words, by key in small letters: one value, or those of a list.
+    properties: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 # ---------------------------------------------------------------- what extraction gives
@@ -175,6 +183,8 @@ class ExtractedFact:
     # True when the text means the same outside its note; false when it needs its headings to be understood.
     # It decides identity: `Port is 5432.` under two headings is two facts.
     stands_alone: bool = True
+    # 0..1
+    importance: float = NEUTRAL_IMPORTANCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -201,6 +211,8 @@ class ExtractedStatement:
     # Relative to the block: 1 is the block's first line.
     lines: Lines
     facts: tuple[ExtractedFact, ...] = ()
+    # 0..1: of its facts the highest, and of what a model finds in it.
+    importance: float = NEUTRAL_IMPORTANCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -33,12 +33,11 @@ from recalld.records import (
     BlockId,
     ExtractedFact,
     ExtractedStatement,
-    Lines,
-    PassageId,
 )
 from recalld.store.changes import NewFact, NewStatement
 from recalld.store.connection import Database
 from recalld.store.deep import (
+    BlockSentence,
     DeepFact,
     ToExtract,
     cached_extraction,
@@ -320,12 +319,11 @@ def _cache_key(block: ToExtract, text: str, extractor: str) -> bytes:
     )
 
 
-def _deep_fact(
-    block: ToExtract, found: Found, sentences: Sequence[tuple[PassageId, str, Lines]]
-) -> DeepFact:
-    """A found fact at the sentence of its block that shares most words with it."""
+def _deep_fact(block: ToExtract, found: Found, sentences: Sequence[BlockSentence]) -> DeepFact:
+    """A found fact at the sentence of its block that shares most words with it, and as important."""
     words = set(tokens(found.statement))
-    passage_id, _, lines = max(sentences, key=lambda one: len(words & set(tokens(one[1]))))
+    nearest = max(sentences, key=lambda one: len(words & set(tokens(one.text))))
+    lines = nearest.lines
     extracted = ExtractedFact(
         text=found.statement,
         lines=lines,
@@ -337,7 +335,7 @@ def _deep_fact(
     statement = ExtractedStatement(text=found.statement, lines=lines)
     prefix = embed_prefix("", block.heading_path)
     return DeepFact(
-        passage_id=passage_id,
+        passage_id=nearest.passage_id,
         statement=NewStatement(
             text=found.statement,
             words=statement_words(block.title, block.heading_path, statement),
@@ -345,6 +343,7 @@ def _deep_fact(
             embed_prefix=prefix,
             embed_hash=digest(prefix, found.statement),
             facts=(),
+            importance=nearest.importance,
         ),
         fact=NewFact(
             uid=fact_uid(extracted, block.title, block.heading_path),
@@ -355,5 +354,6 @@ def _deep_fact(
             entities=found.entities,
             relations=found.relations,
             happened=found.happened,
+            importance=nearest.importance,
         ),
     )

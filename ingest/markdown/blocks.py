@@ -46,14 +46,19 @@ def parse_note(text: str) -> ParsedNote:
     links, tags = body.read_prose()
     # Properties link too: `author: "[[Kevin Kelly]]"`.
     head_links, _ = find_links("\n".join(lines[: header.line_count]), first_line=1, references={})
+    head_tags = tuple(map(masked.of, header.tags))
+    tag_places = tuple((line, masked.of(tag)) for line, tag in tags)
     return ParsedNote(
         title=masked.of(header.title) or _find_title(blocks),
         date=header.date,
-        tags=_distinct(map(masked.of, (*header.tags, *tags))),
+        tags=_distinct((*head_tags, *(tag for _, tag in tag_places))),
         aliases=tuple(map(masked.of, header.aliases)),
         blocks=blocks,
         links=tuple(map(masked.link, (*head_links, *links))),
         problems=tuple(sorted((*header.problems, *body.problems), key=lambda p: p.line)),
+        head_tags=head_tags,
+        tag_places=tag_places,
+        properties=tuple((key, tuple(map(masked.of, values))) for key, values in header.properties),
     )
 
 

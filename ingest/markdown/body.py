@@ -166,17 +166,21 @@ class Body:
             shown[index] = "".join((*kept, line[end:]))
         return shown
 
-    def read_prose(self) -> tuple[tuple[NoteLink, ...], list[str]]:
-        """The links and the tags of all prose, in the note's order, as written: secrets are still in them."""
+    def read_prose(self) -> tuple[tuple[NoteLink, ...], list[tuple[int, str]]]:
+        """The links and the tags of all prose, in the note's order, as written: secrets are still in them.
+
+        A tag comes with its line in the note.
+        """
         links: list[NoteLink] = []
-        tags: list[str] = []
+        tags: list[tuple[int, str]] = []
         for prose in sorted(self._prose, key=lambda p: p.first):
             number = self.lines_before + prose.first + 1
             visible = blank(prose.leaf.text, (*prose.code, *self._hidden_in(prose)))
             found, rest = find_links(visible, first_line=number, references=self.references)
             links += found
             if not prose.is_heading:
-                tags += find_tags(rest)
+                lines = enumerate(rest.split("\n"), number)
+                tags += [(line, tag) for line, text in lines for tag in find_tags(text)]
         return tuple(links), tags
 
     def _hidden_in(self, prose: _Prose) -> Iterator[Span]:

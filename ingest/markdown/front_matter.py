@@ -20,6 +20,7 @@ from recalld.records import Problem
 SIZE_LIMIT_BYTES = 64 * 1024
 ALIAS_LIMIT = 20
 DEPTH_LIMIT = 20
+_WORDS_LENGTH = 60
 
 _Loader = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 # PyYAML leaks other kinds than its own on odd input.
@@ -51,6 +52,8 @@ class FrontMatter:
     tags: tuple[str, ...] = ()
     aliases: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
+    # All short texts, and lists of such, by key in small letters.
+    properties: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,6 +64,12 @@ class _Value:
     scalar: str | None = None
     items: tuple[str, ...] | None = None
     is_usable: bool = True
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What is written there, one text or several, without what is longer than a few words."""
+        texts = (self.scalar or "",) if self.items is None else self.items
+        return tuple(text for text in texts if 0 < len(text) <= _WORDS_LENGTH)
 
 
 def read_front_matter(lines: Sequence[str]) -> FrontMatter:
@@ -253,6 +262,7 @@ def _interpret(
         tags=_read_tags(values.get("tags")),
         aliases=_read_aliases(values.get("aliases")),
         problems=tuple(problems),
+        properties=tuple((key, texts) for key, value in values.items() if (texts := value.words)),
     )
 
 

@@ -14,20 +14,22 @@ from ingest.markdown.markup import squeeze, strip_markup
 from ingest.rules.dates import section_day
 from ingest.rules.entities import collect_names, title_names
 from ingest.rules.facts import NoteContext, find_facts, turns
+from ingest.rules.importance import Importances, find_importances
 from ingest.rules.labels import is_term
-from ingest.rules.passages import PassageDraft, split_block
+from ingest.rules.passages import PassageDraft, StatementDraft, split_block
 from ingest.rules.sequence import find_sequence
 from ingest.rules.units import opens_definition
 from recalld.records import (
     Block,
     BlockKind,
     ExtractedBlock,
+    ExtractedFact,
     ExtractedPassage,
     ExtractedStatement,
     ParsedNote,
 )
 
-RULES_VERSION = "rules@4"
+RULES_VERSION = "rules@5"
 
 # Some tenths of a second of work.
 _BLOCKS_A_STEP = 500
@@ -94,11 +96,14 @@ def extract_in_steps(
     )
     paths = dict.fromkeys(block.heading_path for block in note.blocks)
     below = {path: _below(path, context) for path in paths}
+    importances = find_importances(note)
     extracted: list[ExtractedBlock] = []
     for count, (block, passages, lead_in) in enumerate(
         zip(note.blocks, drafts, lead_ins, strict=True), start=1
     ):
-        extracted.append(_extracted(block, passages, lead_in, below[block.heading_path]))
+        extracted.append(
+            _extracted(block, passages, lead_in, below[block.heading_path], importances)
+        )
         if count % _BLOCKS_A_STEP == 0:
             yield
     links = find_sequence(extracted, drafts)
@@ -109,7 +114,11 @@ def extract_in_steps(
 
 
 def _extracted(
-    block: Block, passages: tuple[PassageDraft, ...], lead_in: str, context: NoteContext
+    block: Block,
+    passages: tuple[PassageDraft, ...],
+    lead_in: str,
+    context: NoteContext,
+    importances: Importances,
 ) -> ExtractedBlock:
     return ExtractedBlock(
         block=block,
@@ -119,16 +128,38 @@ def _extracted(
                 text=passage.text,
                 lines=passage.lines,
                 statements=tuple(
-                    ExtractedStatement(
-                        text=f"{lead_in} {draft.text}" if turns(lead_in) else draft.text,
-                        lines=draft.lines,
-                        facts=find_facts(draft, context, lead_in=lead_in),
-                    )
+                    _statement(block, draft, lead_in, context, importances)
                     for draft in passage.statements
                 ),
             )
             for passage in passages
         ),
+    )
+
+
+def _statement(
+    block: Block,
+    draft: StatementDraft,
+    lead_in: str,
+    context: NoteContext,
+    importances: Importances,
+) -> ExtractedStatement:
+    above = block.lines.first - 1
+    # A cell or field under `Warning` is what a table says of warnings.
+    is_told = draft.unit.kind in ("prose", "item")
+    facts: list[ExtractedFact] = []
+    for fact in find_facts(draft, context, lead_in=lead_in):
+        # What the first opens with may have been a sentence of its own: `Let op!`
+        texts = (lead_in, fact.text, *(() if facts else (draft.text,))) if is_told else ()
+        importance = importances.at(above + fact.lines.first, *texts)
+        facts.append(replace(fact, importance=importance))
+    texts = (lead_in, draft.text) if is_told else ()
+    own = importances.at(above + draft.lines.first, *texts)
+    return ExtractedStatement(
+        text=f"{lead_in} {draft.text}" if turns(lead_in) else draft.text,
+        lines=draft.lines,
+        facts=tuple(facts),
+        importance=max((fact.importance for fact in facts), default=own),
     )
 
 

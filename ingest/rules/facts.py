@@ -69,6 +69,7 @@ _ONLY_LINK = re.compile(
     # Possessive, so that marks between links are tried in one way.
     r"(?:[*_]*+(?:!?\[\[[^\[\]]+\]\]|!?\[(?:[^\[\]]|\[[^\[\]]*\])*\]\([^()]*(?:\([^()]*\)[^()]*)*\))[*_.,;]*+\s*+)++"
 )
+_ONLY_TAGS = re.compile(r"(?:#[^\s#]+[\s,，、]*)++")
 _CODE = re.compile(r"`+[^`]*`+")
 _URL = re.compile(r"<?\b(?:[a-z]+://|www\.|mailto:)\S+", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W_]+(?:['’._-][^\W_]+)*")
@@ -173,7 +174,7 @@ def _facts_of(
     telling = [
         s
         for s in draft.sentences
-        if states_something(s.text, of=above) and not _ONLY_LINK.fullmatch(s.source.strip())
+        if states_something(s.text, of=above) and not _only_points(s.source.strip())
     ]
     if not telling:
         return ()
@@ -194,6 +195,11 @@ def _facts_of(
         for s in telling
         for piece in (_with_term(term, part) for part in split_compound(s.text))
     )
+
+
+def _only_points(source: str) -> bool:
+    """Whether links or tags are all there is."""
+    return bool(_ONLY_LINK.fullmatch(source) or _ONLY_TAGS.fullmatch(source))
 
 
 def _with_term(term: str, text: str) -> str:

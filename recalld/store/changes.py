@@ -10,6 +10,7 @@ from datetime import date
 from typing import Literal
 
 from recalld.records import (
+    NEUTRAL_IMPORTANCE,
     BlockId,
     BlockKind,
     Category,
@@ -59,6 +60,8 @@ class StoredBlock:
     passage_uids: tuple[str, ...]
     # How it words its facts, as `Wording.dumps` gives it; none where a model's facts took the place of the rules'.
     wordings: frozenset[str] = frozenset()
+    # Of its own statements, in order.
+    importances: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +78,8 @@ class NewFact:
     entities: tuple[Entity, ...]
     relations: tuple[Relation, ...]
     happened: DateInterval | None
+    # 0..1
+    importance: float = NEUTRAL_IMPORTANCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,6 +92,8 @@ class NewStatement:
     embed_prefix: str
     embed_hash: bytes
     facts: tuple[NewFact, ...]
+    # 0..1: what a model finds in it has it too.
+    importance: float = NEUTRAL_IMPORTANCE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

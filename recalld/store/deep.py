@@ -44,6 +44,18 @@ class ToExtract:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BlockSentence:
+    """A sentence of a block, as rules read it."""
+
+    passage_id: PassageId
+    text: str
+    # Relative to the block.
+    lines: Lines
+    # 0..1
+    importance: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeepFact:
     """A fact of a model, grounded, and the passage of the block that it comes from."""
 
@@ -90,18 +102,24 @@ def to_extract(connection: Connection, limit: int, now_ms: int) -> list[ToExtrac
     ]
 
 
-def sentences_of_block(
-    connection: Connection, block_id: BlockId
-) -> list[tuple[PassageId, str, Lines]]:
-    """(passage, text, lines in the block) of a block's own sentences, in order."""
+def sentences_of_block(connection: Connection, block_id: BlockId) -> list[BlockSentence]:
+    """A block's own sentences, in order."""
     rows = execute(
         connection,
-        "SELECT passage_id, statement.text, statement.line_from, statement.line_to"
+        "SELECT passage_id, statement.text, statement.line_from, statement.line_to, importance"
         " FROM passage JOIN statement ON passage_id = passage.id"
         " WHERE block_id = ? AND of_fact = 0 ORDER BY position, ordinal",
         (block_id,),
     )
-    return [(PassageId(row[0]), row[1], Lines(first=row[2], last=row[3])) for row in rows]
+    return [
+        BlockSentence(
+            passage_id=PassageId(row[0]),
+            text=row[1],
+            lines=Lines(first=row[2], last=row[3]),
+            importance=row[4],
+        )
+        for row in rows
+    ]
 
 
 def passages_of_block(connection: Connection, block_id: BlockId) -> list[str]:

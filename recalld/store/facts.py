@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from recalld.records import BlockId, ExtractedFact
+from recalld.records import NEUTRAL_IMPORTANCE, BlockId, ExtractedFact
 from recalld.store.changes import NewFact
 from recalld.store.connection import Connection, execute
 from recalld.store.fact_links import (
@@ -46,6 +46,8 @@ class Wording:
     # (name, kind), and (subject, predicate, object).
     entities: tuple[tuple[str, str], ...]
     relations: tuple[tuple[str, str, str], ...]
+    # 0..1, by where it stands and what it opens with.
+    importance: float = NEUTRAL_IMPORTANCE
 
     @classmethod
     def of(cls, fact: NewFact | ExtractedFact) -> Wording:
@@ -56,30 +58,39 @@ class Wording:
             confidence=fact.confidence,
             entities=tuple((one.name, one.kind) for one in fact.entities),
             relations=tuple((one.subject, one.predicate, one.object) for one in fact.relations),
+            importance=fact.importance,
         )
 
     @classmethod
     def loads(cls, stored: str) -> Wording:
         """The wording that `dumps` gave."""
-        text, category, confidence, entities, relations = json.loads(stored)
+        text, category, confidence, entities, relations, importance = json.loads(stored)
         return cls(
             text=text,
             category=category,
             confidence=confidence,
             entities=tuple((name, kind) for name, kind in entities),
             relations=tuple((one, verb, other) for one, verb, other in relations),
+            importance=importance,
         )
 
     def dumps(self) -> str:
         """The stored form."""
-        said = [self.text, self.category, self.confidence, self.entities, self.relations]
+        said = [
+            self.text,
+            self.category,
+            self.confidence,
+            self.entities,
+            self.relations,
+            self.importance,
+        ]
         return json.dumps(said, ensure_ascii=False)
 
 
 def together(wordings: Collection[Wording]) -> Wording:
     """What several places, one at least, say as one: the surest wording, and all that any of them names.
 
-    It does not depend on their order.
+    It matters as much as where it matters most. The result does not depend on their order.
     """
     ordered = sorted(wordings, key=lambda one: (-one.confidence, one.text, one.category or "~"))
     return Wording(
@@ -88,6 +99,7 @@ def together(wordings: Collection[Wording]) -> Wording:
         confidence=ordered[0].confidence,
         entities=tuple(sorted({entity for one in ordered for entity in one.entities})),
         relations=tuple(sorted({relation for one in ordered for relation in one.relations})),
+        importance=max(one.importance for one in ordered),
     )
 
 
@@ -151,7 +163,7 @@ def _reword(connection: Connection, fact_id: int, said: Wording) -> None:
         # What a model or the user decided stands; what no rule decides any more is open again.
         # Words, names and headings may be others: it has to be compared with what is known again.
         "UPDATE fact SET compared = 0,"
-        " text = :text, confidence = :confidence, category = CASE"
+        " text = :text, confidence = :confidence, importance = :importance, category = CASE"
         " WHEN category_by IN ('llm', 'user') THEN category"
         " WHEN :category IS NOT NULL THEN :category"
         " WHEN category_by = 'rule' THEN 'knowledge' ELSE category END, category_by = CASE"
@@ -162,6 +174,7 @@ def _reword(connection: Connection, fact_id: int, said: Wording) -> None:
             "id": fact_id,
             "text": said.text,
             "confidence": said.confidence,
+            "importance": said.importance,
             "category": said.category,
         },
     )

@@ -76,7 +76,9 @@ def blocks_of_note(connection: Connection, note_id: NoteId) -> list[StoredBlock]
         " block.line_to, (SELECT json_group_array(uid ORDER BY position) FROM passage"
         " WHERE block_id = block.id), CASE WHEN block.extractor = note.extractor THEN"
         " (SELECT json_group_array(DISTINCT wording) FROM passage"
-        " JOIN fact_source ON passage_id = passage.id WHERE block_id = block.id) ELSE '[]' END"
+        " JOIN fact_source ON passage_id = passage.id WHERE block_id = block.id) ELSE '[]' END,"
+        " (SELECT json_group_array(importance ORDER BY position, statement.ordinal) FROM passage"
+        " JOIN statement ON passage_id = passage.id WHERE block_id = block.id AND of_fact = 0)"
         " FROM block JOIN note ON note.id = note_id WHERE note_id = ? ORDER BY ordinal",
         (note_id,),
     )
@@ -91,6 +93,7 @@ def blocks_of_note(connection: Connection, note_id: NoteId) -> list[StoredBlock]
             lines=Lines(first=row[6], last=row[7]),
             passage_uids=tuple(json.loads(row[8])),
             wordings=frozenset(json.loads(row[9])),
+            importances=tuple(json.loads(row[10])),
         )
         for row in rows
     ]

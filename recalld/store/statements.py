@@ -30,9 +30,10 @@ def add_statement(
     execute(
         connection,
         "INSERT INTO statement (passage_id, ordinal, text, words, line_from, line_to,"
-        " embed_prefix, embed_hash, of_fact) VALUES (:passage, coalesce(:ordinal,"
+        " embed_prefix, embed_hash, of_fact, importance) VALUES (:passage, coalesce(:ordinal,"
         " (SELECT coalesce(max(ordinal), -1) + 1 FROM statement WHERE passage_id = :passage)),"
-        " :text, :words, :first, :last, :prefix, :hash, :of_fact)",
+        " :text, :words, :first, :last, :prefix, :hash, :of_fact,"
+        " :importance)",
         {
             "passage": passage_id,
             "ordinal": ordinal,
@@ -43,6 +44,7 @@ def add_statement(
             "prefix": statement.embed_prefix,
             "hash": statement.embed_hash,
             "of_fact": int(ordinal is None),
+            "importance": statement.importance,
         },
     )
     statement_id = connection.last_insert_rowid()

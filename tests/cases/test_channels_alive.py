@@ -11,11 +11,9 @@ from dataclasses import fields
 from datetime import date
 from pathlib import Path
 
-import apsw
 import pytest
 
 from daemon.evaluating import Memory, opened
-from recalld.paths import DATABASE_NAME
 from recalld.settings.loading import load_settings
 from retrieval.evaluation.asking import ask, judged
 from retrieval.evaluation.knobs import KNOBS, switched_off
@@ -29,9 +27,16 @@ pytestmark = pytest.mark.slow
 
 NOTES = Path(__file__).parents[2] / "examples" / "notes"
 TODAY = date(2026, 10, 10)
-# What is recalled often beforehand, and what is made important: no note of the vault says so of itself.
+# What is recalled often beforehand.
 OFTEN = ("storingsdienst 0800 555 09", "klantnummer TR-1904", "每天早上五点半更新", "ferry timetable runs on fairway")  # fmt: skip
-IMPORTANT = "Thursday from 22:15"
+# Facts that match a question alike, by words and vectors: one stands out, and one was put away.
+CRATES = {
+    "fig": "Orchard keepers label crates with fig.\n",
+    "lemon": "---\nstatus: archived\n---\n\nOrchard keepers label crates with lemon.\n",
+    "mango": "Orchard keepers label crates with mango.\n",
+    "melon": "> [!important]\n> Orchard keepers label crates with melon.\n",
+    "papaya": "Orchard keepers label crates with papaya.\n",
+}
 # No fact of the vault stands in several notes.
 ONCE = ("gloves", "boots", "ropes", "maps", "chairs", "flags", "lamps", "horns")
 AGREED = {
@@ -44,13 +49,17 @@ QUESTIONS = {
     "graph": ("When may the machine that the tide bulletin runs on be restarted?",),
     "neighbours": ("What do we pay a month for db2?", "How many days are forecasts kept?"),
     "decay": ("the production database runs on", "What happened on 18 May?"),
-    "importance": ("the restart window is", "restart window", "window for restarts", "Thursday", "on Thursday from", "restart"),
+    "importance": ("what do orchard keepers label",),
     "frequency": ("storingsdienst", "klantnummer", "每天更新", "runs on"),
     "agreement": ("what do regatta volunteers bring",),
     "when": ("wanneer is de ketel nagekeken", "When is acceptance planned?"),
     "number": ("How many days are forecasts kept?", "hoe lang duurt de trein"),
     "interval": ("What happened on 18 May?", "who is on holiday in August"),
-    "stated": ("call the plumber about the boiler", "add the column quality to readings", "restore the database"),
+    "stated": (
+        "call the plumber about the boiler",
+        "add the column quality to readings",
+        "restore the database",
+    ),
     "newer_numbers": ("How many days must an invoice be paid?",),
     "supersession": ("the production database runs on",),
 }
@@ -60,22 +69,23 @@ QUESTIONS = {
 def memory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
     """The example notes as a daemon took them in, opened as an evaluation opens them."""
     base = tmp_path_factory.mktemp("alive")
+    embedder = WordEmbedder(synonyms=(frozenset(CRATES),))
     shutil.copytree(NOTES, base / "vault")
     for name, text in AGREED.items():
         (base / "vault" / f"{name}.md").write_text(text, encoding="utf-8")
-    with RunningDaemon(base, embedder=WordEmbedder()) as daemon:
+    for fruit, text in CRATES.items():
+        # No title of its own, so that they differ in nothing else.
+        (base / "vault" / fruit).mkdir()
+        (base / "vault" / fruit / "note.md").write_text(text, encoding="utf-8")
+    with RunningDaemon(base, embedder=embedder) as daemon:
         daemon.settle()
         for text in OFTEN * 30:
             daemon.recall(text, limit=1)
         counted = "SELECT sum(recall_count) FROM fact"
         daemon.wait_until(lambda: daemon.rows(counted)[0][0] >= 30 * len(OFTEN))
-    connection = apsw.Connection(str(base / "data" / DATABASE_NAME))
-    connection.execute("UPDATE fact SET importance = 1 WHERE text LIKE ?", (f"%{IMPORTANT}%",))
-    assert connection.changes() == 1
-    connection.close()
     flags = {"data_dir": str(base / "data"), "llm.provider": "off"}
     settings = load_settings(flags=flags, env={}, file=None, home=base).settings
-    with opened(settings, Loader(WordEmbedder())) as made:
+    with opened(settings, Loader(embedder)) as made:
         yield made
 
 
@@ -105,6 +115,16 @@ def test_stage_still_changes_an_answer(memory, stage):
     assert all(with_it), "each question has hits"
     changed = [text for text, one, two in zip(QUESTIONS[stage], with_it, without, strict=True) if one != two]  # fmt: skip
     assert changed, f"leaving out {stage} changes nothing any more"
+
+
+def test_what_stands_out_comes_first_and_what_was_put_away_last(memory):
+    (found,) = hits(memory, QUESTIONS["importance"], None)
+    crates = [text for text in found if text.startswith("Orchard keepers")]
+    assert len(crates) == len(CRATES)
+    assert (crates[0], crates[-1]) == (
+        "Orchard keepers label crates with melon.",
+        "Orchard keepers label crates with lemon.",
+    )
 
 
 @pytest.mark.parametrize("channel", CHANNELS)

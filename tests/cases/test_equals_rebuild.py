@@ -47,12 +47,12 @@ TABLES = {
     " FROM passage JOIN note ON note.id = passage.note_id JOIN block ON block.id = block_id",
     # Not what it is embedded with: a renamed note keeps its vectors, so that it costs no model call.
     "statements": "SELECT path, position, ordinal, statement.text, words, statement.line_from,"
-    " statement.line_to, embed_state FROM statement"
+    " statement.line_to, embed_state, importance FROM statement"
     " JOIN passage ON passage.id = passage_id JOIN note ON note.id = note_id",
     "facts": "SELECT uid, text, category, category_by, confidence, importance, scope,"
     " happened_from, happened_to, stated_on, extractor FROM fact",
     "sources": "SELECT fact.uid, path, position, ordinal, fact_source.line_from,"
-    " fact_source.line_to FROM fact_source JOIN fact ON fact.id = fact_id"
+    " fact_source.line_to, wording FROM fact_source JOIN fact ON fact.id = fact_id"
     " JOIN statement ON statement.id = statement_id"
     " JOIN passage ON passage.id = fact_source.passage_id JOIN note ON note.id = note_id",
     # Not how the name is written: each spelling of it is right.
@@ -148,6 +148,13 @@ BLOCKS = (
     "| host | port |\n| --- | --- |\n| alpha | 22 |\n| beta | 23 |",
     "```sh\nrecalld run notes\n```",
     "> [!warning] Never reboot the NAS on Sunday.",
+    "Never reboot the NAS on Sunday.",
+    "> [!warning]\n> The port of the staging database is 5432.",
+    "Let op: de ketel heeft code F28 gegeven op 2026-03-02.",
+    "#archived",
+    "The port of the staging database is 5432. #important",
+    ":::danger",
+    ":::",
     "See [[a]], ![[c#Part|that]] and [[#Deploy]]. Tags: #ops/db #Ops",
     "<!-- private: the code is 1234 -->",
     "المنفذ هو 5432.",
@@ -171,6 +178,8 @@ HEADS = (
     "---\ntitle: 2026-02-03\n---\n",
     "---\naliases: [Alpha, a]\nauthor: '[[b]]'\n---\n",
     "---\ntitle: [broken\n---\n",
+    "---\nimportance: 0.9\n---\n",
+    "---\ntags: [archived]\n---\n",
 )
 
 notes = st.builds(

@@ -53,6 +53,30 @@ def test_removed_note_and_removed_sentence_leave_nothing(vault):
     assert vault.facts() == {"Disk is full."}
 
 
+def test_a_head_that_says_it_matters_changes_facts_and_no_ids(vault):
+    shown = "SELECT id, uid, text, importance FROM fact ORDER BY text"
+    text = "Pump one leaks oil.\n\n> [!warning]\n> Fan two is loud.\n"
+    vault.write("a.md", text)
+    vault.look()
+    before = vault.rows(shown)
+    assert [row[3] for row in before] == [0.8, 0.5]
+    for head, values in (
+        ("importance: 0.9", [0.9, 0.9]),
+        ("tags: [archived]", [0.5, 0.3]),
+        ("pinned: true", [0.8, 0.8]),
+        ("x: y", [0.8, 0.5]),
+    ):
+        vault.write("a.md", f"---\n{head}\n---\n{text}")
+        vault.look()
+        stated = [
+            row
+            for row in vault.rows(shown)
+            if row[2] in ("Pump one leaks oil.", "Fan two is loud.")
+        ]
+        assert [row[3] for row in stated] == values, head
+        assert [row[:3] for row in stated] == [row[:3] for row in before]
+
+
 def test_root_that_is_gone_keeps_its_facts_and_says_so(vault):
     vault.write("a.md", "Pump one leaks oil.\n")
     vault.look()

@@ -102,6 +102,7 @@ class Memory:
                     lines=kept.lines,
                     passage_uids=old.passage_uids,
                     wordings=old.wordings,
+                    importances=old.importances,
                 )
             )
             words = tuple(row[2] for row in self.passages[kept.block_id])
@@ -123,6 +124,9 @@ class Memory:
                     lead_in=new.lead_in,
                     lines=new.lines,
                     passage_uids=tuple(passage.uid for passage in new.passages),
+                    importances=tuple(
+                        one.importance for passage in new.passages for one in passage.statements
+                    ),
                 )
             )
             self.passages[block_id] = [(one.uid, one.position, one.words) for one in new.passages]

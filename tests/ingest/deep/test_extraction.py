@@ -177,10 +177,29 @@ def test_failure_is_the_texts_fault_when_the_model_answers_another_question(deep
     deep.model.poison["F28"] = slow(state)
     outcomes = deep.run()
     assert outcomes.count("failed") == 3
-    assert deep.by() == {PORT: "llm", BOILER: "rules@4"}
+    assert deep.by() == {PORT: "llm", BOILER: "rules@5"}
     assert deep.rows("SELECT parked_reason FROM block WHERE extraction = 'parked'") == [
         ("no answer",)
     ]
+
+
+def test_a_models_fact_is_as_important_as_what_it_was_taken_from(deep):
+    text = f"{MIRROR}\n\nImportant: {PORT[0].lower()}{PORT[1:]} {BOILER}\n"
+    deep.put(text)
+    deep.model.answer = lambda _: say(PORT, BOILER, MIRROR)
+    deep.run()
+    shown = "SELECT text, importance FROM fact ORDER BY text"
+    assert set(deep.by().values()) == {"llm"}
+    assert deep.rows(shown) == [(BOILER, 0.5), (PORT, 0.8), (MIRROR, 0.5)]
+    deep.put(f"---\narchived: true\n---\n{text}")
+    deep.run()
+    assert set(deep.by().values()) - {"rules@5"} == {"llm"}
+    assert (BOILER, 0.3) in deep.rows(shown)
+    asked = len(deep.model.requests)
+    deep.put(text)
+    deep.run()
+    assert deep.rows(shown) == [(BOILER, 0.5), (PORT, 0.8), (MIRROR, 0.5)]
+    assert len(deep.model.requests) == asked, "what a model said of a text is known"
 
 
 def test_second_try_is_alone_and_without_examples(deep):
@@ -220,7 +239,7 @@ def test_long_block_goes_in_pieces_and_none_is_asked_twice(deep):
     deep.model.complete = complete  # type: ignore[method-assign] # the fake's own
     with pytest.raises(ModelError):
         deep.stage.step(EXTRACTOR)
-    assert set(deep.by().values()) == {"rules@4"}
+    assert set(deep.by().values()) == {"rules@5"}
     assert deep.run() == ["accepted"]
     asked = [text for texts in deep.model.asked for text in texts]
     assert len(asked) == len(set(asked)) + 1
@@ -254,7 +273,7 @@ def test_answer_cut_at_the_limit_is_no_answer(deep):
     deep.put(f"{PORT}\n")
     deep.model.answer = lambda _: Step(text=say(PORT).text, reason="length")
     assert deep.run() == ["failed"] * 3
-    assert deep.by() == {PORT: "rules@4"}
+    assert deep.by() == {PORT: "rules@5"}
 
 
 def test_invented_facts_alone_are_tried_once_more_then_parked_with_their_count(deep):
@@ -262,7 +281,7 @@ def test_invented_facts_alone_are_tried_once_more_then_parked_with_their_count(d
     deep.model.answer = lambda _: say("The gateway listens on port 9091.")
     deep.run()
     assert len(deep.model.requests) == 2
-    assert deep.by() == {PORT: "rules@4"}
+    assert deep.by() == {PORT: "rules@5"}
     [(state, refused)] = deep.rows("SELECT extraction, refused FROM block")
     assert (state, json.loads(refused)) == ("parked", {"number": 1})
 

@@ -163,6 +163,13 @@ def test_header_values_and_tags_of_the_body():
     assert note.date == date(2026, 3, 2)
     assert note.tags == ("Ops", "été/à", "标签")
     assert note.aliases == ("X",)
+    assert note.head_tags == ("Ops",)
+    assert note.tag_places == ((8, "ops"), (8, "été/à"), (14, "标签"))
+
+
+def test_properties_of_the_head_show_no_secret():
+    note = parse_note("---\nstatus: done\npassword: hunter2-and-more\n---\n")
+    assert dict(note.properties) == {"status": ("done",), "password": ("[redacted]",)}
 
 
 @pytest.mark.parametrize(

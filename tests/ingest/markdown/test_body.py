@@ -29,4 +29,4 @@ def test_lines_no_rule_has_read_are_read_in_the_end():
     body.read_rest({1})
     assert body.shown_lines() == ["#a  [[C]]", "[1]: x "]
     links, tags = body.read_prose()
-    assert ([link.target for link in links], tags) == (["C"], ["a"])
+    assert ([link.target for link in links], tags) == (["C"], [(1, "a")])

@@ -29,6 +29,13 @@ def test_values_are_read():
     assert header.problems == ()
 
 
+def test_short_values_are_told_by_key():
+    header = read(
+        f"Status: done\npriority: [1, high]\npinned:\nnested: {{a: {{}}}}\nabout: {'x' * 61}"
+    )
+    assert dict(header.properties) == {"status": ("done",), "priority": ("1", "high")}
+
+
 @pytest.mark.parametrize(
     "written",
     ["a, b", "a b", "'#a #b'", "#a #b", "[a, b]", "[#a, #b]", "\n- a\n- b", "a，b", '["#a", b]'],

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from recalld.models.embedder import EmbeddingSpace
 from recalld.records import (
+    NEUTRAL_IMPORTANCE,
     BlockId,
     BlockKind,
     Category,
@@ -82,6 +83,7 @@ def fact(
     entities: Sequence[str] = (),
     relations: Sequence[tuple[str, str, str]] = (),
     happened: tuple[date, date] | None = None,
+    importance: float = NEUTRAL_IMPORTANCE,
 ) -> NewFact:
     return NewFact(
         uid=digest(text.casefold()).hex(),
@@ -92,6 +94,7 @@ def fact(
         entities=tuple(Entity(name=name, kind="name") for name in entities),
         relations=tuple(Relation(subject=s, predicate=p, object=o) for s, p, o in relations),
         happened=DateInterval(first=happened[0], last=happened[1]) if happened else None,
+        importance=importance,
     )
 
 

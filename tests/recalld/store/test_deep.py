@@ -39,13 +39,13 @@ def waiting(shelf: Shelf, limit: int = 10, now_ms: int = 0) -> list[ToExtract]:
 
 def deep(shelf: Shelf, of: ToExtract, text: str) -> DeepFact:
     with shelf.reader() as connection:
-        passage_id, _, lines = sentences_of_block(connection, of.block_id)[0]
+        first = sentences_of_block(connection, of.block_id)[0]
     return DeepFact(
-        passage_id=passage_id,
+        passage_id=first.passage_id,
         statement=NewStatement(
             text=text,
             words=text.casefold(),
-            lines=lines,
+            lines=first.lines,
             embed_prefix="",
             embed_hash=digest(text),
             facts=(),

@@ -17,6 +17,7 @@ wordings = st.builds(
     confidence=st.sampled_from([0.5, 0.8]),
     entities=st.lists(st.tuples(st.text(max_size=3), st.just("name")), max_size=3).map(tuple),
     relations=st.just(()),
+    importance=st.sampled_from([0.3, 0.5, 0.8, 1.0]),
 )
 
 
@@ -72,6 +73,20 @@ def test_the_surest_wording_is_shown_and_goes_with_its_place(shelf):
     assert shelf.rows(shown) == [("Alpha is up.", 0.9, "error")]
     shelf.writers.notes.remove(note, 1)
     assert shelf.rows(shown) == [("alpha is UP.", 0.5, "knowledge")]
+
+
+def test_a_fact_matters_as_much_as_where_it_matters_most(shelf):
+    shown = "SELECT importance FROM fact"
+    notes = {
+        value: shelf.put(
+            f"{value}.md", block(str(value), "Alpha is up.", fact("Alpha is up.", importance=value))
+        )
+        for value in (0.5, 0.8, 0.3)
+    }
+    assert shelf.rows(shown) == [(0.8,)]
+    for gone, left in ((0.8, 0.5), (0.5, 0.3)):
+        shelf.writers.notes.remove(notes[gone], 1)
+        assert shelf.rows(shown) == [(left,)]
 
 
 def test_names_go_with_the_place_that_named_them(shelf):
