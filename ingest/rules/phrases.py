@@ -30,7 +30,8 @@ class Phrases:
 
     spaced: re.Pattern[str]
     first_words: frozenset[str]
-    first_parts: tuple[str, ...]
+    # Finds a word that begins as one of them does; None when none is open.
+    first_parts: re.Pattern[str] | None
     # Those in scripts without spaces; None when there are none.
     spaceless: re.Pattern[str] | None
 
@@ -39,7 +40,7 @@ class Phrases:
         if (
             not words.isdisjoint(self.first_words)
             or ("`" in self.first_words and "`" in text)
-            or any(word.startswith(self.first_parts) for word in words)
+            or (self.first_parts is not None and self.first_parts.search(text))
         ):
             yield from self.spaced.finditer(text)
         if self.spaceless is not None and _SPACELESS.search(text):
@@ -78,9 +79,15 @@ def phrases(words: list[str], start: str = "") -> Phrases:
     return Phrases(
         spaced=re.compile(start + spaced, re.IGNORECASE),
         first_words=frozenset(part for part, goes_on in firsts if not goes_on),
-        first_parts=tuple(part for part, goes_on in firsts if goes_on),
+        first_parts=_beginnings([part for part, goes_on in firsts if goes_on]),
         spaceless=re.compile(f"{start}(?:{spaceless})", re.IGNORECASE) if spaceless else None,
     )
+
+
+def _beginnings(parts: list[str]) -> re.Pattern[str] | None:
+    if not parts:
+        return None
+    return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, parts))})", re.IGNORECASE)
 
 
 def alternatives(words: list[str]) -> tuple[str, str]:

@@ -28,9 +28,17 @@ class Wording:
         """How many of its wordings a text has."""
         return sum(len(spans) for spans in self._spans(text))
 
-    def holds(self, text: str) -> bool:
-        """Whether a text has any of its wordings."""
-        return any(self._spans(text))
+    def holds(self, text: str, words: frozenset[str] | None = None) -> bool:
+        """Whether a text has any of its wordings; `words` are those of the text, where they are known already."""
+        return (
+            not self.words.isdisjoint(words_of(text) if words is None else words)
+            or (self.phrases is not None and self.phrases.search(text) is not None)
+            or (
+                self.inside is not None
+                and not text.isascii()
+                and self.inside.search(text) is not None
+            )
+        )
 
     def first(self, text: str) -> re.Match[str] | None:
         """A match of one of its phrases or inner parts."""
@@ -57,6 +65,11 @@ class Wording:
         return words, phrases, inside
 
 
+def words_of(text: str) -> frozenset[str]:
+    """The words of a text in small letters, as wordings of single words are looked for."""
+    return frozenset(_WORD.findall(text.lower()))
+
+
 @cache
 def negation() -> Wording:
     """What denies."""
@@ -71,7 +84,8 @@ def modalities() -> Mapping[str, Wording]:
 
 def modality_of(text: str) -> frozenset[str]:
     """The names of the ways in which a text weakens what it says; a question is one."""
-    found = {name for name, wording in modalities().items() if wording.holds(text)}
+    words = words_of(text)
+    found = {name for name, wording in modalities().items() if wording.holds(text, words)}
     if text.rstrip(" \"'”’」*_").endswith(("?", "？")):
         found.add("question")
     return frozenset(found)
