@@ -27,6 +27,8 @@ from tests.waiting import DEADLINE_S, soon
 REPO = Path(__file__).parents[2]
 SHARED = Path(os.environ.get("RECALLD_SHARED", REPO.parent / "shared"))
 NOTES = int(os.environ.get("RECALLD_KILLED_NOTES", "25"))
+# Real notes are longer than made ones.
+REAL_NOTES = int(os.environ.get("RECALLD_KILLED_NOTES", "15"))
 KILLS = int(os.environ.get("RECALLD_KILLS", "8"))
 
 # What follows from the notes and the model's answers, without ids.
@@ -64,9 +66,7 @@ def real_notes() -> dict[str, str]:
     vault = SHARED / "data" / "vaults" / "til-jbranchaud"
     if not vault.is_dir():
         pytest.skip(f"{vault} is not there: set RECALLD_SHARED")
-    paths = sorted(path for path in vault.rglob("*.md") if path.name != "README.md")[
-        : NOTES * 3 // 5
-    ]
+    paths = sorted(path for path in vault.rglob("*.md") if path.name != "README.md")[:REAL_NOTES]
     return {str(path.relative_to(vault)): path.read_text("utf-8") for path in paths}
 
 
