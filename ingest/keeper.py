@@ -157,7 +157,7 @@ class RootKeeper:
             hint=hint,
             held=len(plan.held),
             unreadable=(*unlisted, *sorted(self._intake.unread.items())),
-            skipped=tuple(self._skipped.items()),
+            skipped=(*self._skipped.items(), *(self._rules.problems if self._rules else ())),
         )
 
     def look(self, paths: frozenset[str] | None, *, full: bool = False) -> Iterator[Looked]:

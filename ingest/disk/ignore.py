@@ -10,6 +10,7 @@ what notes say.
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -36,7 +37,8 @@ class IgnoreRules:
 
     `files` are the `.recallignore` files that count, read or not; when they change, load
     anew. `unreadable` are folders whose `.recallignore` could not be read: what it keeps private is
-    not known, so nothing new below them may be indexed. `problems` are sentences for their owner.
+    not known, so nothing new below them may be indexed. `problems` are for their owner: the file, and what is
+    wrong with it.
     """
 
     def __init__(
@@ -46,7 +48,7 @@ class IgnoreRules:
         files: Mapping[str, FileStat],
         own: frozenset[str] = frozenset(),
         unreadable: frozenset[str] = frozenset(),
-        problems: tuple[str, ...] = (),
+        problems: tuple[tuple[str, str], ...] = (),
     ) -> None:
         self._specs = specs
         self._own = own
@@ -122,7 +124,7 @@ def _load(root: Path, own: frozenset[str]) -> IgnoreRules:
     specs: dict[str, GitIgnoreSpec] = {}
     files: dict[str, FileStat] = {}
     unreadable: set[str] = set()
-    problems: list[str] = []
+    problems: list[tuple[str, str]] = []
     rules = IgnoreRules(specs=specs, files=files, own=own)
     pending = [""]
     while pending:
@@ -135,7 +137,7 @@ def _load(root: Path, own: frozenset[str]) -> IgnoreRules:
             if found is not None:
                 files[rules_path] = found
                 unreadable.add(folder)
-                problems.append(f"{rules_path} can't be read: {error.strerror}")
+                problems.append((rules_path, f"it can't be read: {error.strerror}"))
             # Else the folder itself is shut: a walk will say so, and find its rules once it is open.
             continue
         if read is not None:
@@ -181,14 +183,15 @@ def _stat(path: Path) -> FileStat | None:
         return None
 
 
-def _spec(text: str, rules_path: str, problems: list[str]) -> GitIgnoreSpec:
+def _spec(text: str, rules_path: str, problems: list[tuple[str, str]]) -> GitIgnoreSpec:
     """The patterns of a file; a line that is none is left out and told, and spoils no other."""
     good: list[str] = []
     for number, line in enumerate(text.splitlines(), start=1):
         try:
             GitIgnoreSpec.from_lines([line])
-        except ValueError:
-            problems.append(f"{rules_path}, line {number} is not a pattern")
+        except (ValueError, re.error):
+            # The library makes an expression of a line, and finds some of its mistakes only there.
+            problems.append((rules_path, f"line {number} is not a pattern and hides nothing"))
         else:
             good.append(line)
     return GitIgnoreSpec.from_lines(good)

@@ -247,6 +247,18 @@ def test_note_whose_name_now_leads_to_something_else_leaves_nothing(vault, tmp_p
     assert vault.facts() == {"Disk is full."}
 
 
+def test_a_line_of_the_rules_that_is_no_pattern_is_told(vault):
+    vault.write(".recallignore", "[z-a]\nold/\n")
+    vault.write("a.md", "Kept here is the pump.")
+    vault.write("old/b.md", "Gone is the valve.")
+    assert outcomes(vault.look()) == {"a.md": "taken"}
+    told = (".recallignore", "line 1 is not a pattern and hides nothing")
+    assert vault.keeper.report().skipped == (told,)
+    vault.write(".recallignore", "old/\n")
+    vault.look(".recallignore")
+    assert vault.keeper.report().skipped == ()
+
+
 def test_look_at_a_part_tells_what_it_met_there_and_forgets_what_is_gone(vault, tmp_path):
     vault.write("b.md", "Disk is full.\n")
     (vault.path / "c.md").symlink_to(tmp_path / "nowhere")

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ingest.disk.ignore import IgnoreRules
 from ingest.disk.records import Scope
@@ -96,10 +99,22 @@ def test_hidden_stays_ignored_whatever_recallignore_says(tmp_path: Path) -> None
     assert rules.ignores("a.png", is_dir=False)
 
 
-def test_a_line_that_is_no_pattern_is_told_and_spoils_no_other(tmp_path: Path) -> None:
-    rules = rules_of(tmp_path, top="!\n***/[\nsecret.md\n")
+@pytest.mark.parametrize("line", ["!", "\\", "[z-a]", "[a-\\d]", "[\\w-a].md"])
+def test_a_line_that_is_no_pattern_is_told_and_spoils_no_other(tmp_path: Path, line: str) -> None:
+    rules = rules_of(tmp_path, top=f"\n{line}\nsecret.md\n")
     assert rules.ignores("secret.md", is_dir=False)
     assert not rules.ignores("a.md", is_dir=False)
+    assert rules.problems == ((".recallignore", "line 2 is not a pattern and hides nothing"),)
+
+
+@pytest.mark.filterwarnings("ignore:Possible:FutureWarning")
+@given(st.text(alphabet="[]!^-\\*?/#{}()|&~ab\n", max_size=30) | st.text(max_size=30))
+def test_any_text_makes_rules(text: str) -> None:
+    with TemporaryDirectory() as folder:
+        (Path(folder) / ".recallignore").write_text(text, "utf-8", "surrogatepass")
+        rules = IgnoreRules.load(Path(folder))
+    assert rules.ignores("a/b.md", is_dir=False) in (True, False)
+    assert rules.ignores(".hidden.md", is_dir=False)
 
 
 def test_a_changed_rules_file_makes_the_rules_stale(tmp_path: Path) -> None:
@@ -136,7 +151,7 @@ def test_what_unreadable_rules_keep_private_stays_unknown(tmp_path: Path) -> Non
         (tmp_path / name).touch()
     rules = IgnoreRules.load(tmp_path)
     assert rules.unreadable == {"s"}
-    assert "s/.recallignore" in rules.problems[0]
+    assert [path for path, _ in rules.problems] == ["s/.recallignore"]
     for scope in (Scope(), Scope.of(["a.md", "s/t/c.md"])):
         found = walk(tmp_path, rules, scope=scope)
         assert set(found.files) == {"a.md"}
