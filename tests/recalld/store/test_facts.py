@@ -1,12 +1,15 @@
 """A fact is what the places that state it say together, and goes with the last of them."""
 
+import json
 from datetime import date
 
+import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from recalld.records import BlockId, Category
+from recalld.store.connection import execute, migrate, migrations
 from recalld.store.facts import Wording, entity_key, together
 from tests.recalld.store.building import block, change, fact
 
@@ -87,6 +90,28 @@ def test_a_fact_matters_as_much_as_where_it_matters_most(shelf):
     for gone, left in ((0.8, 0.5), (0.5, 0.3)):
         shelf.writers.notes.remove(notes[gone], 1)
         assert shelf.rows(shown) == [(left,)]
+
+
+def test_wordings_of_a_store_that_knew_no_importance_are_neutral(tmp_path):
+    connection = apsw.Connection(str(tmp_path / "memory.db"))
+    migrate(connection, migrations()[:10])
+    execute(
+        connection,
+        "INSERT INTO fact_source (fact_id, statement_id, passage_id, line_from, line_to, wording)"
+        " VALUES (1, 1, 1, 1, 1, ?)",
+        (json.dumps(["Zoë läuft", "tool", 0.8, [["Zoë", "name"]], []], ensure_ascii=False),),
+    )
+    execute(connection, dict(migrations())[11])
+    ((stored,),) = execute(connection, "SELECT wording FROM fact_source")
+    connection.close()
+    assert Wording.loads(stored) == Wording(
+        text="Zoë läuft",
+        category="tool",
+        confidence=0.8,
+        entities=(("Zoë", "name"),),
+        relations=(),
+        importance=0.5,
+    )
 
 
 def test_names_go_with_the_place_that_named_them(shelf):
