@@ -31,8 +31,9 @@ from recalld.records import (
 
 RULES_VERSION = "rules@5"
 
-# Some tenths of a second of work.
+# Some tenths of a second of work, be they of many blocks or of one long one.
 _BLOCKS_A_STEP = 500
+_PASSAGES_A_STEP = 20
 
 _LED_IN = (
     BlockKind.LIST_ITEM,
@@ -75,7 +76,7 @@ def extract_in_steps(
     known_names: frozenset[str] = frozenset(),
     title: str = "",
 ) -> Generator[None, None, tuple[ExtractedBlock, ...]]:
-    """The same as `extract_note`, with a pause after every so many blocks, where others may have their turn."""
+    """The same as `extract_note`, with a pause now and then, where others may have their turn."""
     if note_date is None:
         note_date = note.date
     terms = _terms(note.blocks)
@@ -102,7 +103,11 @@ def extract_in_steps(
         zip(note.blocks, drafts, lead_ins, strict=True), start=1
     ):
         extracted.append(
-            _extracted(block, passages, lead_in, below[block.heading_path], importances)
+            (
+                yield from _extracted(
+                    block, passages, lead_in, below[block.heading_path], importances
+                )
+            )
         )
         if count % _BLOCKS_A_STEP == 0:
             yield
@@ -119,22 +124,18 @@ def _extracted(
     lead_in: str,
     context: NoteContext,
     importances: Importances,
-) -> ExtractedBlock:
-    return ExtractedBlock(
-        block=block,
-        lead_in=lead_in,
-        passages=tuple(
-            ExtractedPassage(
-                text=passage.text,
-                lines=passage.lines,
-                statements=tuple(
-                    _statement(block, draft, lead_in, context, importances)
-                    for draft in passage.statements
-                ),
-            )
-            for passage in passages
-        ),
-    )
+) -> Generator[None, None, ExtractedBlock]:
+    extracted: list[ExtractedPassage] = []
+    for count, passage in enumerate(passages, start=1):
+        statements = tuple(
+            _statement(block, draft, lead_in, context, importances) for draft in passage.statements
+        )
+        extracted.append(
+            ExtractedPassage(text=passage.text, lines=passage.lines, statements=statements)
+        )
+        if count % _PASSAGES_A_STEP == 0:
+            yield
+    return ExtractedBlock(block=block, lead_in=lead_in, passages=tuple(extracted))
 
 
 def _statement(

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ingest.markdown.blocks import parse_note
 from ingest.markdown.markup import squeeze, strip_markup, visible_text
-from ingest.rules.extractor import RULES_VERSION, extract_note
+from ingest.rules.extractor import RULES_VERSION, extract_in_steps, extract_note
 from recalld.records import BlockKind, ExtractedBlock, ExtractedFact
 from tests.growth import assert_grows_with_size
 
@@ -249,6 +249,19 @@ def test_public_vaults_give_only_what_they_say():
     # Every ninth, so that each vault has its share.
     for path in sorted(VAULTS.rglob("*.md"))[::9]:
         check(extract(path.read_text(encoding="utf-8", errors="replace")))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("between", [" ", "\n", "\n\n", "\n- "])
+def test_a_long_note_is_extracted_with_pauses_however_few_its_blocks_are(between):
+    note = parse_note(between.join(f"Pump {n} says {n * 7} in its log." for n in range(1500)))
+    found: list[tuple[ExtractedBlock, ...]] = []
+
+    def extracting():
+        found.append((yield from extract_in_steps(note, note_date=None)))
+
+    assert len(list(extracting())) >= 2
+    assert found == [extract_note(note, note_date=None)]
 
 
 @pytest.mark.slow
