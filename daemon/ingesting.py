@@ -259,7 +259,7 @@ class IngestLoop:
         with self._changed:
             look.left = looked.left
             if looked.outcome == "waiting":
-                look.work.settle.hint(looked.path, self._clock())
+                look.work.settle.hint(looked.path, self._clock(), look.since)
         if looked.outcome in ("taken", "moved", "gone"):
             self.take.last_ok = self._wall_clock()
             self._on_written()

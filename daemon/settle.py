@@ -27,10 +27,11 @@ class Due:
 
 @dataclass(slots=True, kw_only=True)
 class _Group:
-    """Paths that are due together, with the instants of their first and latest hint."""
+    """Paths that are due together, with the instants of their first and latest hint, and of the oldest change."""
 
     first: float
     last: float
+    since: float
     paths: set[str] = field(default_factory=set)
 
 
@@ -56,21 +57,26 @@ class Settle:
         # Set once everything is to be scanned; then no single path is kept.
         self._everything: _Group | None = None
 
-    def hint(self, path: str, now: float) -> None:
-        """Something may have happened to `path`."""
-        self.hint_together((path,), now)
+    def hint(self, path: str, now: float, since: float | None = None) -> None:
+        """Something may have happened to `path`; at `since`, where that was told and looked at in vain before."""
+        self._add({path}, now, now if since is None else since)
 
     def hint_together(self, paths: Iterable[str], now: float) -> None:
         """Something may have happened that concerns all of `paths` at once, such as a rename."""
+        self._add(set(paths), now, now)
+
+    def _add(self, paths: set[str], now: float, since: float) -> None:
         if self._everything is not None:
             self._everything.last = now
+            self._everything.since = min(self._everything.since, since)
             return
-        group = _Group(first=now, last=now, paths=set(paths))
+        group = _Group(first=now, last=now, since=since, paths=paths)
         for path in tuple(group.paths):
             other = self._group_by_path.get(path)
             if other is not None:
                 group.paths |= other.paths
                 group.first = min(group.first, other.first)
+                group.since = min(group.since, other.since)
         for path in group.paths:
             self._group_by_path[path] = group
         if len(self._group_by_path) > self._max_paths:
@@ -78,8 +84,9 @@ class Settle:
 
     def overflow(self, now: float) -> None:
         """Hints were lost, or are too many: everything is to be scanned, once it is quiet."""
-        first = self.oldest()
-        self._everything = _Group(first=now if first is None else first, last=now)
+        since = self.oldest()
+        first = min((group.first for group in self._waiting()), default=now)
+        self._everything = _Group(first=first, last=now, since=now if since is None else since)
         self._group_by_path.clear()
 
     def due(self, now: float) -> Due:
@@ -100,8 +107,8 @@ class Settle:
         return max(now, min(instants)) if instants else None
 
     def oldest(self) -> float | None:
-        """The instant of the oldest hint that still waits."""
-        return min((group.first for group in self._waiting()), default=None)
+        """The instant of the oldest change that still waits."""
+        return min((group.since for group in self._waiting()), default=None)
 
     def waiting(self) -> int:
         """How many hints wait; a scan of everything counts as one."""

@@ -329,6 +329,22 @@ def test_age_outlives_a_look_that_fails(loops):
     assert loop.waiting().oldest_s is None
 
 
+def test_age_outlives_looks_at_a_note_that_is_being_written(loops):
+    keeper = Scripted("one", [], ["waiting"], ["waiting"], ["taken"])
+    loop = loops.start(keeper, quiet_s=5)
+    assert done(loop)
+    loop.hint("one", ["a.md"])
+    for age in (6, 12):
+        loops.clock.now += 6
+        loop.ask_scan("nobody")
+        soon(lambda: len(keeper.steps) == age // 6)  # noqa: B023 - called at once
+        assert loop.waiting().oldest_s == age
+    loops.clock.now += 6
+    loop.ask_scan("nobody")
+    assert done(loop)
+    assert loop.waiting().oldest_s is None
+
+
 def test_note_that_is_being_written_is_looked_at_again(loops):
     keeper = Scripted("one", ["waiting"], ["taken"])
     loop = loops.start(keeper, quiet_s=5)

@@ -55,6 +55,20 @@ def test_steady_saving_is_due_after_the_longest_wait() -> None:
     ]
 
 
+def test_what_was_looked_at_in_vain_is_as_old_as_it_was_and_settles_anew() -> None:
+    settle = Settle()
+    settle.hint("a.md", 20.0, since=4.0)
+    assert (settle.next_due(20.0), settle.oldest()) == (20.3, 4.0)
+    settle.hint("a.md", 20.2)
+    assert (settle.next_due(20.2), settle.oldest()) == (20.5, 4.0)
+    settle.overflow(20.4)
+    assert (settle.next_due(20.4), settle.oldest()) == (20.7, 4.0)
+    settle.hint("b.md", 20.5, since=2.0)
+    assert settle.oldest() == 2.0
+    assert settle.due(20.8) == Due(paths=None)
+    assert settle.oldest() is None
+
+
 def test_both_ends_of_a_rename_are_due_together() -> None:
     settle = Settle()
     settle.hint_together(("a.md", "b.md"), 0.0)
