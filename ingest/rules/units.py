@@ -31,6 +31,7 @@ _CELL_BORDER = re.compile(r"(?<!\\)\|")
 _ENTRY = re.compile(r"\d{1,2}[:.]\d{2}\b|\d{4}-\d{2}-\d{2}\b|[^\W\d]\w{1,20}[:：]\s")
 _DEFINITION = re.compile(r":[ \t]+")
 _FIELD = re.compile(r"(?P<key>[^\s:#'\"-][^:#]*?)\s*:(?:\s+(?P<value>.*))?$")
+_YAML_COMMENT = re.compile(r"(?:^|\s+)#(?:\s.*)?$")
 _FIELD_ITEM = re.compile(r"\s*-\s+(?P<value>.*)$")
 # Said elsewhere (title, date, tags), or about the file's life and looks rather than its matter.
 _SILENT_KEYS = frozenset(
@@ -78,8 +79,9 @@ class Unit:
 class _Line:
     start: int
     text: str
-    # Columns of quote marks and indentation before the text.
+    # Columns of indentation before the text, and how many quotes it stands in.
     indent: int
+    quotes: int
 
 
 def searchable_source(block: Block) -> str:
@@ -141,6 +143,8 @@ class _Scan:
         # Open list items: indentation of the bullet, and its label once known.
         self._open: list[tuple[int, str]] = []
         self._task = ""
+        # How many quotes the last bullet stands in.
+        self._quotes = 0
         # The term that definitions below it explain. A paragraph has some only below a first line that is one.
         self._term = term
         first = self._lines[0].text if self._lines else ""
@@ -170,6 +174,7 @@ class _Scan:
         bullet = _BULLET.match(first.text) if kind == "item" else None
         if bullet is not None:
             self._task = bullet.group(2) or ""
+            self._quotes = first.quotes
             start += bullet.end()
         elif callout := _CALLOUT.match(first.text):
             start += callout.end()
@@ -196,7 +201,9 @@ class _Scan:
             )
             for n, (a, b) in enumerate(pieces)
         ]
-        self._label(pieces)
+        if first.quotes <= self._quotes:
+            # What an item quotes says nothing of what stands below it.
+            self._label(pieces)
         self._task = ""
         if kind == "prose" and pieces:
             self._term = self._told(pieces[-1])
@@ -230,7 +237,9 @@ class _Scan:
         if len(text) > _PARENT_LENGTH and text.endswith((":", "：")):
             text = re.split(r"(?<=[.!?。！？])\s*", text)[-1] or text
             text = text if len(text) <= _PARENT_LENGTH else shorten(text).removesuffix(":") + ":"
-        self._open[-1] = (self._open[-1][0], shorten(text))
+        # What stands below a task is said of it as it is: to be done, done or given up.
+        mark = f"[{self._task}] " if self._task else ""
+        self._open[-1] = (self._open[-1][0], mark + shorten(text))
 
     def _told(self, span: tuple[int, int]) -> str:
         return _shown(self._source[slice(*span)])
@@ -348,8 +357,11 @@ def _lines(source: str) -> Iterator[_Line]:
         mark = _QUOTE.match(raw)
         body = raw[mark.end() if mark else 0 :]
         text = body.strip()
-        indent = len(body[: len(body) - len(body.lstrip())].expandtabs(4))
-        yield _Line(at + raw.find(text, mark.end() if mark else 0), text, indent)
+        # A quote in a list item stands where its mark does.
+        before = raw[: len(raw) - len(raw.lstrip(" \t"))] if mark else ""
+        indent = len((before + body[: len(body) - len(body.lstrip())]).expandtabs(4))
+        quotes = mark.group().count(">") if mark else 0
+        yield _Line(at + raw.find(text, mark.end() if mark else 0), text, indent, quotes)
         at += len(raw)
 
 
@@ -420,7 +432,11 @@ def _fields(source: str) -> Iterator[Unit]:
 
 
 def _plain_value(raw: str) -> str:
-    value = raw.strip().strip("\"'")
+    value = raw.strip()
+    if value[:1] not in ("'", '"'):
+        # YAML's comment is no part of the value; `#tag` may be meant as one, though YAML takes it for a comment.
+        value = _YAML_COMMENT.sub("", value)
+    value = value.strip("\"'")
     if value in ("[]", "{}", "null", "~", "|", ">", "|-", ">-"):
         return ""
     if value.startswith("[") and value.endswith("]") and not value.startswith("[["):

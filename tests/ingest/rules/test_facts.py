@@ -294,3 +294,39 @@ def test_the_backslash_of_a_line_break_is_no_word():
         "The valve leaks badly.",
         "The hose is new.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "- [ ] buy disks\n  - db1 is full by now\n",
+            ["[ ] buy disks › db1 is full by now"],
+        ),
+        (
+            "- [x] buy disks\n  - db1 was full by then\n",
+            ["[x] buy disks", "[x] buy disks › db1 was full by then"],
+        ),
+        (
+            "1. Reboot\n\n   > Only at noon on Sundays.\n\n   - check the pump\n",
+            ["Only at noon on Sundays.", "Reboot › check the pump"],
+        ),
+        (
+            "- alpha\n  > - uses port 1\n  >   - uses port 2\n",
+            ["alpha › uses port 1", "alpha › uses port 1 › uses port 2"],
+        ),
+        ("> - alpha\n>   - uses port 1\n", ["alpha › uses port 1"]),
+    ],
+)
+def test_what_stands_in_a_list_item_is_said_of_it_as_it_is(text, told):
+    assert texts(text, BlockKind.LIST_ITEM) == told
+
+
+def test_a_comment_of_front_matter_is_no_part_of_its_field():
+    text = "---\nport: 5432 # or 5433\nname: 'a # b c'\nissue: see #12 today\ntopic: #ops\nhost: # db1\n---\n"
+    assert texts(text, BlockKind.FRONT_MATTER) == [
+        "port: 5432",
+        "name: a # b c",
+        "issue: see #12 today",
+        "topic: #ops",
+    ]
