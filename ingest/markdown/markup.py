@@ -114,6 +114,15 @@ def squeeze(text: str) -> str:
     return _TIGHT.sub("", _SPACES.sub(" ", text)).strip()
 
 
+def shown(source: str) -> str:
+    """What stands above or beside other words, without markup; what is struck out as a whole keeps its marks.
+
+    What stands below a parent or in a row without its head would say something else.
+    """
+    text = squeeze(strip_markup(source).text)
+    return text if text or not source.strip() or without_struck(source).strip() else squeeze(source)
+
+
 def visible_text(text: str) -> str:
     """What a reader sees of HTML, with as many lines as the source has.
 

@@ -13,7 +13,9 @@ from itertools import pairwise
 from typing import Literal
 
 from ingest.markdown.front_matter import SIZE_LIMIT_BYTES
-from ingest.markdown.markup import split_lines, squeeze, strip_markup, visible_text, without_struck
+from ingest.markdown.markup import shown, split_lines, visible_text
+from ingest.rules.cells import split_cells, told_cells
+from ingest.rules.fields import find_fields, telling_fields
 from ingest.rules.labels import find_label, is_term
 from recalld.records import Block, BlockKind
 from retrieval.grounding.wording import negation
@@ -26,23 +28,9 @@ _BULLET = re.compile(r"([-*+•]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[(.)\][ \t]+)?")
 _CALLOUT = re.compile(r"\[![\w-]+\][+-]?")
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _DELIMITERS = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
-_CELL_BORDER = re.compile(r"(?<!\\)\|")
 # A time, a day or a label begins an entry of a log or a form.
 _ENTRY = re.compile(r"\d{1,2}[:.]\d{2}\b|\d{4}-\d{2}-\d{2}\b|[^\W\d]\w{1,20}[:：]\s")
 _DEFINITION = re.compile(r":[ \t]+")
-_FIELD = re.compile(r"(?P<key>[^\s:#'\"-][^:#]*?)\s*:(?:\s+(?P<value>.*))?$")
-_YAML_COMMENT = re.compile(r"(?:^|\s+)#(?:\s.*)?$")
-_FIELD_ITEM = re.compile(r"\s*-\s+(?P<value>.*)$")
-# Said elsewhere (title, date, tags), or about the file's life and looks rather than its matter.
-_SILENT_KEYS = frozenset(
-    """
-    title date time icon tags tag categories category
-    aliases alias cssclass cssclasses created updated modified
-    lastmod published
-    publish permalink id uid uuid layout hide draft slug template position weight nav_order sidebar
-    sidebar_position sidebar_label draft toc image cover banner banner_y math
-    """.split()  # noqa: SIM905 - a word list is read more easily as text
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,7 +81,7 @@ def searchable_source(block: Block) -> str:
         return visible_text(block.text)
     if block.kind is BlockKind.FRONT_MATTER:
         # Reported as too large where it is read: such a header is data, and would bury the body.
-        return _telling_fields(block.text) if len(block.text) <= SIZE_LIMIT_BYTES else ""
+        return telling_fields(block.text) if len(block.text) <= SIZE_LIMIT_BYTES else ""
     return block.text
 
 
@@ -108,7 +96,10 @@ def find_units(block: Block, source: str, term: str = "") -> tuple[Unit, ...]:
     if block.kind in (BlockKind.BLANK, BlockKind.RULE, BlockKind.COMMENT) or not source.strip():
         return ()
     if block.kind is BlockKind.FRONT_MATTER:
-        return tuple(_fields(source))
+        return tuple(
+            Unit(kind="field", start=field.start, end=field.end, cells=((field.key, field.value),))
+            for field in find_fields(source)
+        )
     if block.kind is BlockKind.FENCE:
         return (_fence(source),)
     if block.kind is BlockKind.MATH:
@@ -242,7 +233,7 @@ class _Scan:
         self._open[-1] = (self._open[-1][0], mark + shorten(text))
 
     def _told(self, span: tuple[int, int]) -> str:
-        return _shown(self._source[slice(*span)])
+        return shown(self._source[slice(*span)])
 
     def _interrupts(self, at: int) -> bool:
         line = self._lines[at]
@@ -300,7 +291,7 @@ class _Scan:
         units: list[Unit] = []
         while end_at < len(self._lines) and "|" in (text := self._lines[end_at].text):
             start = self._lines[end_at].start
-            pairs = _told_cells(heads, split_cells(text))
+            pairs = told_cells(heads, split_cells(text))
             units.append(Unit(kind="row", start=start, end=start + len(text), cells=pairs))
             end_at += 1
         if not units:
@@ -312,43 +303,6 @@ class _Scan:
 def _ordinal(bullet: re.Match[str] | None) -> int | None:
     mark = bullet.group(1)[:-1] if bullet is not None else ""
     return int(mark) if mark else None
-
-
-def split_cells(row: str) -> tuple[str, ...]:
-    """The cells of a table row without markup; an escaped bar, or one in a link, parts nothing.
-
-    A cell that is struck out as a whole keeps the marks of that.
-    """
-    protected = re.sub(r"`[^`\n]*`|\[\[[^\[\]\n]*\]\]", lambda m: m.group().replace("|", "\0"), row)
-    cells = _CELL_BORDER.split(protected.strip())
-    if cells and not cells[0].strip():
-        cells = cells[1:]
-    if cells and not cells[-1].strip():
-        cells = cells[:-1]
-    return tuple(_shown(cell.replace("\\\0", "|").replace("\0", "|")) for cell in cells)
-
-
-def _told_cells(heads: tuple[str, ...], cells: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
-    """Cells with the heads of their columns; none of a row whose head is struck out, as all of it is then."""
-    if cells and _is_struck(cells[0]):
-        return ()
-    headed = ((heads[n] if n < len(heads) else "", cell) for n, cell in enumerate(cells))
-    return tuple(
-        (head, cell) for head, cell in headed if cell and not _is_struck(cell) | _is_struck(head)
-    )
-
-
-def _is_struck(text: str) -> bool:
-    return bool(text) and not without_struck(text)
-
-
-def _shown(source: str) -> str:
-    """What stands above or beside other words, without markup; what is struck out as a whole keeps its marks.
-
-    What stands below a parent or in a row without its head would say something else.
-    """
-    text = squeeze(strip_markup(source).text)
-    return text if text or not source.strip() or without_struck(source).strip() else squeeze(source)
 
 
 def _lines(source: str) -> Iterator[_Line]:
@@ -391,54 +345,3 @@ def _fence(source: str) -> Unit:
     if not source[start:end].strip():
         return Unit(kind="code", start=0, end=len(source))
     return Unit(kind="code", start=start, end=end)
-
-
-def _telling_fields(text: str) -> str:
-    """Front matter with the lines of silent keys, and its fences, emptied."""
-    kept: list[str] = []
-    telling = False
-    for line in split_lines(text):
-        field = _FIELD.match(line.rstrip())
-        if field:
-            telling = field.group("key").strip().lower() not in _SILENT_KEYS
-        elif line.startswith(("---", "+++", "...")):
-            telling = False
-        kept.append(line if telling else "\n" * line.endswith(("\n", "\r")))
-    return "".join(kept)
-
-
-def _fields(source: str) -> Iterator[Unit]:
-    """A unit for each key with a value of words: `author: Kevin Kelly`."""
-    key, start, end = "", 0, 0
-    values: list[str] = []
-
-    def field() -> Iterator[Unit]:
-        shown = ", ".join(value for raw in values if (value := _plain_value(raw)))
-        if key and shown:
-            yield Unit(kind="field", start=start, end=end, cells=((key, shown),))
-
-    at = 0
-    for line in split_lines(source):
-        stripped = line.rstrip()
-        if match := _FIELD.match(stripped):
-            yield from field()
-            key, start, values = match.group("key"), at, [match.group("value") or ""]
-            end = at + len(stripped)
-        elif key and (item := _FIELD_ITEM.match(stripped)):
-            values.append(item.group("value"))
-            end = at + len(stripped)
-        at += len(line)
-    yield from field()
-
-
-def _plain_value(raw: str) -> str:
-    value = raw.strip()
-    if value[:1] not in ("'", '"'):
-        # YAML's comment is no part of the value; `#tag` may be meant as one, though YAML takes it for a comment.
-        value = _YAML_COMMENT.sub("", value)
-    value = value.strip("\"'")
-    if value in ("[]", "{}", "null", "~", "|", ">", "|-", ">-"):
-        return ""
-    if value.startswith("[") and value.endswith("]") and not value.startswith("[["):
-        value = ", ".join(part.strip().strip("\"'") for part in value[1:-1].split(","))
-    return squeeze(strip_markup(value).text)

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
-from ingest.rules.units import find_units, searchable_source, shorten, split_cells
+from ingest.rules.units import find_units, searchable_source, shorten
 from recalld.records import Block, BlockKind, Lines
 
 
@@ -10,19 +8,6 @@ def units(kind: BlockKind, text: str):
     block = Block(kind=kind, lines=Lines(first=1, last=1), raw=text, text=text)
     source = searchable_source(block)
     return [(u.kind, source[u.start : u.end], u.parents) for u in find_units(block, source)]
-
-
-@pytest.mark.parametrize(
-    ("row", "cells"),
-    [
-        ("| a | b |", ("a", "b")),
-        ("a | b", ("a", "b")),
-        (r"| x \| y | [[t\|alias]] |", ("x | y", "alias")),
-        ("| `p|q` | |", ("`p|q`", "")),
-    ],
-)
-def test_cells_are_parted_by_bars_that_part(row, cells):
-    assert split_cells(row) == cells
 
 
 def test_wrapped_prose_is_one_unit_and_deliberate_lines_are_several():

@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+
+from ingest.rules.fields import find_fields, telling_fields
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("author: Kevin Kelly", [("author", "Kevin Kelly")]),
+        ("port: 5432 # or 5433", [("port", "5432")]),
+        ("name: 'a # b c'", [("name", "a # b c")]),
+        ("topic: #ops", [("topic", "#ops")]),
+        ("issue: see #12", [("issue", "see #12")]),
+        ("host: # db1", []),
+        ("roles: [a, 'b c']", [("roles", "a, b c")]),
+        ("roles:\n  - a\n  - [[B|b]]", [("roles", "a, b")]),
+        ("empty: ~\nnone: []", []),
+    ],
+)
+def test_a_field_is_its_key_and_its_words(line, told):
+    assert [(field.key, field.value) for field in find_fields(line)] == told
+
+
+def test_a_field_knows_where_it_stands():
+    source = "a: b\nlist:\n- c\n- d\nx: y\n"
+    assert [source[field.start : field.end] for field in find_fields(source)] == [
+        "a: b",
+        "list:\n- c\n- d",
+        "x: y",
+    ]
+
+
+def test_fields_about_the_file_are_emptied_and_lines_stay():
+    text = "---\ntitle: T\ntags:\n  - a\nhost: db1\n---\n"
+    assert telling_fields(text) == "\n\n\n\nhost: db1\n\n"
