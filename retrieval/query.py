@@ -128,6 +128,11 @@ class Query:
         return self.asked is not None and not self.terms
 
     @property
+    def says_nothing(self) -> bool:
+        """Whether it has no word at all: empty, or of symbols alone."""
+        return not self.terms and self.asked is None
+
+    @property
     def tokens(self) -> tuple[str, ...]:
         """Every token of the content words, without repetitions: what `rarity` is wanted for."""
         return tuple(dict.fromkeys(token for term in self.terms for token in term.tokens))

@@ -60,7 +60,7 @@ class Searched:
     query: Query
     found: Found
     limits: RecallFilter
-    # Whether the query has a vector.
+    # Whether the query has a vector, or no word to have one of.
     has_vector: bool
     # Of the space that the vector is in.
     calibration: Calibration
@@ -182,7 +182,8 @@ class Recall:
         # What held then is asked as of then.
         day = today or limits.as_of or self._today()
         query = understand(text, day)
-        meaning, vector = known or self._asked(text)
+        # What a model makes of symbols lies near to anything.
+        meaning, vector = known or self._asked("" if query.says_nothing else text)
         found = search(
             database=self._database,
             vectors=meaning.vectors,
@@ -196,7 +197,7 @@ class Recall:
             query=query,
             found=found,
             limits=limits,
-            has_vector=vector is not None,
+            has_vector=vector is not None or query.says_nothing,
             calibration=meaning.calibration,
             near=partial(nearness_to, meaning.vectors, vector, meaning.calibration.shift),
             today=day,

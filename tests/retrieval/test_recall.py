@@ -108,6 +108,14 @@ def test_empty_memory_filter_and_lack_of_evidence_are_told_apart(memory):
     assert memory.ask("pump leaks oil").reason is None
 
 
+@pytest.mark.parametrize("query", ["", " \t", "?", "\u202e\u202e", "\u200b", "\x00", "(((", "。"])
+def test_a_question_without_a_word_has_no_answer_and_lacks_nothing(memory, query):
+    memory.take(a="The pump leaks oil.\n")
+    found = memory.ask(query)
+    assert (found.hits, found.reason, found.degraded) == ((), "no_evidence", ())
+    assert memory.embedder.queries == []
+
+
 def test_words_that_no_note_has_are_named(memory):
     memory.take(a="Pump one leaks oil.\n")
     assert memory.ask("does the pump leak petroleum").unknown_words == ("petroleum",)
