@@ -182,7 +182,8 @@ def as_request_error(error: BaseException) -> RequestError:
     if isinstance(error, RecalldError):
         return RequestError(error.message, hint=error.hint)
     return RequestError(
-        "The daemon failed to answer this request.", hint="Its log says why (recalld doctor)."
+        "The daemon failed to answer this request.",
+        hint="Its log says why: standard error, or `journalctl --user -u recalld`.",
     )
 
 

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
 import recalld
+from daemon.cli import cli
 from daemon.lock import InstanceLock
 from tests.daemon.commands.calling import RESULTS, answering, call
 from tests.daemon.fakes import FOUND, HIT, STATUS, FakeDaemon
 from tests.growth import assert_costs_at_most
 from tests.waiting import DEADLINE_S
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize(
@@ -275,6 +280,17 @@ def test_watch_shows_the_status_until_interrupted(daemon):
         assert running.wait(DEADLINE_S) == 0
         assert running.stderr.read() == ""
     assert len(daemon.requests) >= 2
+
+
+def test_every_command_that_a_hint_names_is_there():
+    named = {
+        (path.name, name)
+        for package in ("recalld", "retrieval", "ingest", "daemon")
+        for path in (ROOT / package).rglob("*.py")
+        for name in re.findall(r"[`(]recalld ([a-z]+)", path.read_text("utf-8"))
+    }
+    assert ("client.py", "run") in named
+    assert [one for one in sorted(named) if one[1] not in cli.commands] == []
 
 
 @pytest.mark.slow
