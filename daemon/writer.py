@@ -33,16 +33,21 @@ class WriterThread:
         Raises:
             Stopping: the daemon is on its way out.
         """
-        return self._submit(work).result()
+        return self.begin(work).result()
 
     def post(self, work: Callable[[Writers], object]) -> None:
         """Queues `work` without waiting. When the daemon is stopping it is dropped."""
         try:
-            self._submit(work).add_done_callback(_log_failure)
+            self.begin(work).add_done_callback(_log_failure)
         except Stopping:
             _log.debug("write.dropped", reason="stopping")
 
-    def _submit(self, work: Callable[[Writers], T]) -> Future[T]:
+    def begin(self, work: Callable[[Writers], T]) -> Future[T]:
+        """Queues `work` for the writer's thread; its failure is the future's.
+
+        Raises:
+            Stopping: as `call`.
+        """
         if self._stopping.is_set():
             raise Stopping("the daemon is stopping")
         try:
