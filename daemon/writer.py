@@ -33,21 +33,16 @@ class WriterThread:
         Raises:
             Stopping: the daemon is on its way out.
         """
-        return self.begin(work).result()
+        return self._submit(work).result()
 
     def post(self, work: Callable[[Writers], object]) -> None:
         """Queues `work` without waiting. When the daemon is stopping it is dropped."""
         try:
-            self.begin(work).add_done_callback(_log_failure)
+            self._submit(work).add_done_callback(_log_failure)
         except Stopping:
             _log.debug("write.dropped", reason="stopping")
 
-    def begin(self, work: Callable[[Writers], T]) -> Future[T]:
-        """Queues `work` for the writer's thread; its failure is the future's.
-
-        Raises:
-            Stopping: as `call`.
-        """
+    def _submit(self, work: Callable[[Writers], T]) -> Future[T]:
         if self._stopping.is_set():
             raise Stopping("the daemon is stopping")
         try:

@@ -6,7 +6,7 @@ before anything is written. It must not know which notes are to be taken, or why
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -24,9 +24,6 @@ from recalld.store.reading import blocks_of_note, days_of_note, note_at
 from recalld.store.writers import Writes
 
 _T = TypeVar("_T")
-_Step = TypeVar("_Step")
-# What a note is paused for.
-_Pause = Literal["reading", "writing"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,11 +31,8 @@ class Looked:
     """One step of a look: what became of a path."""
 
     path: str
-    # `waiting`: it is being written; look again a little later. `reading`: it is long, and this is a pause. `writing`:
-    # its change is on its way into the store, and the next note may be read meanwhile.
-    outcome: Literal[
-        "reading", "writing", "taken", "unchanged", "moved", "gone", "waiting", "unread"
-    ]
+    # `waiting`: it is being written; look again a little later. `reading`: it is long, and this is a pause.
+    outcome: Literal["reading", "taken", "unchanged", "moved", "gone", "waiting", "unread"]
     # Notes of this look that still wait for their turn.
     left: int = 0
 
@@ -100,7 +94,7 @@ class Intake:
             if path in seen.files or not seen.scope.covers(path)
         }
 
-    def in_turns(self, path: str) -> Generator[Looked, None, None]:
+    def in_turns(self, path: str) -> Iterator[Looked]:
         """Takes one note. The last step is what became of it; before that come pauses when it is a long one."""
         failures = self._failures.pop(path, 0)
         steps = self._taking(path)
@@ -110,19 +104,19 @@ class Intake:
             except BaseException:
                 self._failures[path] = failures + 1
                 raise
-            if isinstance(taken, Looked):
+            if taken is not None:
                 yield taken
                 return
-            yield Looked(path=path, outcome=taken)
+            yield Looked(path=path, outcome="reading")
 
     def take(self, path: str, *, moved: bool = False) -> Looked:
         """Takes one note without a pause; one that was `moved` anew, whether its text changed or not."""
         steps = self._taking(path, moved=moved)
-        while not isinstance(taken := _advance(steps), Looked):
+        while (taken := _advance(steps)) is None:
             pass
         return taken
 
-    def _taking(self, path: str, *, moved: bool = False) -> Generator[_Pause, None, Looked]:
+    def _taking(self, path: str, *, moved: bool = False) -> Generator[None, None, Looked]:
         """One at a time: who comes while a note is read looks again later, and nobody begins it anew for ever."""
         if path in self._reading:
             return Looked(path=path, outcome="waiting")
@@ -132,7 +126,7 @@ class Intake:
         finally:
             self._reading.discard(path)
 
-    def _taking_alone(self, path: str, *, moved: bool) -> Generator[_Pause, None, Looked]:
+    def _taking_alone(self, path: str, *, moved: bool) -> Generator[None, None, Looked]:
         text = read_note(self._path, path, max_bytes=self._max_note_bytes)
         if isinstance(text, Unread):
             return self._unreadable(path, text)
@@ -157,7 +151,7 @@ class Intake:
         has_paused = False
         while (extracted := _advance(steps)) is None:
             has_paused = True
-            yield "reading"
+            yield
         if has_paused and (self._stored(path) != stored or self._is_gone(path)):
             # It went, moved or was moved here while others had their turn.
             return Looked(path=path, outcome="waiting")
@@ -179,9 +173,7 @@ class Intake:
             new_uid=self._new_uid(),
             now_ms=int(self._now() * 1000),
         )
-        written = self._writes.begin(lambda writers: writers.notes.apply(change))
-        yield "writing"
-        written.result()
+        self._writes.call(lambda writers: writers.notes.apply(change))
         return Looked(path=path, outcome="taken")
 
     def _stored(self, path: str) -> StoredNote | None:
@@ -208,10 +200,11 @@ class Intake:
         return self._now() - since < self._empty_grace_s
 
 
-def _advance(steps: Generator[_Step, None, _T]) -> _Step | _T:
-    """Takes one step; the result when that was the last, else what it paused for."""
+def _advance(steps: Generator[None, None, _T]) -> _T | None:
+    """Takes one step; the result when that was the last, else None."""
     try:
-        return next(steps)
+        next(steps)
     except StopIteration as done:
         result: _T = done.value
         return result
+    return None

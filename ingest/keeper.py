@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -209,32 +209,15 @@ class RootKeeper:
         changed = dict.fromkeys((*plan.changed, *outdated))
         left = len(changed)
         failures = self._intake.failures
-        in_order = sorted(changed, key=lambda one: (failures(one), _turn(one, seen)))
-        for looked in self._taken_in(in_order):
-            left -= looked.outcome != "reading"
-            yield replace(looked, left=left)
+        for path in sorted(changed, key=lambda one: (failures(one), _turn(one, seen))):
+            left -= 1
+            for looked in self._intake.in_turns(path):
+                yield replace(looked, left=left + (looked.outcome == "reading"))
         yield from self._let_go(plan)
         if paths is None:
             self._finish_whole(plan, root.present, used=guard.confirmed)
         if len(changed) >= _MANY:
             self._writes.call(lambda writers: writers.merge_words())
-
-    def _taken_in(self, paths: Sequence[str]) -> Iterator[Looked]:
-        """Takes notes one after the other; while the change of one is written, the next one is read."""
-        writing = steps = _nothing()
-        try:
-            for path in paths:
-                steps = self._intake.in_turns(path)
-                for looked in steps:
-                    if looked.outcome == "writing":
-                        yield from writing
-                        writing = steps
-                        break
-                    yield looked
-            yield from writing
-        finally:
-            # Where one fails, the one begun after it is let go of, to be begun anew.
-            steps.close()
 
     def _let_ignored_go(
         self, known: dict[str, StoredNote], rules: IgnoreRules, scope: Scope
@@ -383,10 +366,6 @@ def _known_note(note: StoredNote) -> KnownNote:
         inode=note.inode,
         content_hash=note.content_hash,
     )
-
-
-def _nothing() -> Generator[Looked, None, None]:
-    yield from ()
 
 
 def _turn(path: str, seen: Walk) -> tuple[bool, int, str]:

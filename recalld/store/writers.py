@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -70,10 +69,6 @@ class Writes(Protocol):
 
     def call(self, work: Callable[[Writers], T]) -> T:
         """Runs `work` there and gives what it returns, or raises what it raised."""
-        ...
-
-    def begin(self, work: Callable[[Writers], T]) -> Future[T]:
-        """Queues `work` behind what was queued before, and gives what will come of it."""
         ...
 
     def post(self, work: Callable[[Writers], object]) -> None:

@@ -9,7 +9,6 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable
-from concurrent.futures import Future
 from pathlib import Path
 from typing import TypeVar
 from uuid import uuid4
@@ -86,11 +85,6 @@ class HereWrites:
 
     def call(self, work: Callable[[Writers], T]) -> T:
         return work(self._writers)
-
-    def begin(self, work: Callable[[Writers], T]) -> Future[T]:
-        begun: Future[T] = Future()
-        begun.set_result(work(self._writers))
-        return begun
 
     def post(self, work: Callable[[Writers], object]) -> None:
         work(self._writers)

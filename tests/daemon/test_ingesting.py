@@ -7,7 +7,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator
-from concurrent.futures import Future
 from datetime import timedelta
 from pathlib import Path
 
@@ -437,13 +436,6 @@ class FullDisk:
         if self.full:
             raise FULL
         return self._writes.call(work)
-
-    def begin(self, work):
-        if not self.full:
-            return self._writes.begin(work)
-        begun = Future()
-        begun.set_exception(FULL)
-        return begun
 
     def post(self, work):
         self._writes.post(work)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections.abc import Callable, Iterable
-from concurrent.futures import Future
 from pathlib import Path
 from types import CellType, TracebackType
 from typing import Any, Self, TypeVar
@@ -37,14 +36,6 @@ class DirectWrites:
             raise ZeroDivisionError
         self.count += 1
         return work(self._writers)
-
-    def begin(self, work: Callable[[Writers], T]) -> Future[T]:
-        begun: Future[T] = Future()
-        try:
-            begun.set_result(self.call(work))
-        except Exception as error:
-            begun.set_exception(error)
-        return begun
 
     def post(self, work: Callable[[Writers], object]) -> None:
         self.call(work)
