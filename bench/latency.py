@@ -59,7 +59,8 @@ def first_start(corpus: Corpus) -> list[Figure]:
             states.setdefault(f"{status['state']} {'+'.join(said) or '-'}")
             return status["queue"]["dirty"] == 0
 
-        daemon.wait_for(words_done, 300.0, every_s=0.1)
+        # Seldom: each look takes as long as half a note.
+        daemon.wait_for(words_done, 300.0, every_s=0.5)
         words = time.perf_counter() - daemon.began
         found = sum(is_found(daemon, path, title) for path, title in sample)
         checked = time.perf_counter() - daemon.began

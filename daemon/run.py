@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 _POLL_S = 0.1
 _SHOW_EVERY_S = 0.5
+# Where nobody looks on; counting what there is takes its share of a core.
+_TELL_EVERY_S = 2.5
 _LOG_EVERY_S = 5.0
 _IDLE_TICK_S = 5.0
 # Hits of an answer to `--ask`: a person reads them in passing.
@@ -218,7 +220,8 @@ class Life:
         """Tells the manager and the screen how things are; no sign of life without a status."""
         if time.monotonic() < self._next_beat_s:
             return
-        self._next_beat_s = time.monotonic() + _SHOW_EVERY_S
+        every_s = _SHOW_EVERY_S if self._console.err.live else _TELL_EVERY_S
+        self._next_beat_s = time.monotonic() + every_s
         try:
             status = self._app.status()
         except RecalldError as error:
