@@ -37,6 +37,10 @@ class Looked:
     left: int = 0
 
 
+# What is written to without a pause for so long is read as far as it goes.
+_UNSTEADY_S = 3.0
+
+
 class Intake:
     """The notes of one root, taken one at a time each. Used from the ingest thread only; `unread`, from any."""
 
@@ -72,6 +76,7 @@ class Intake:
         self._new_uid = new_uid
         self._unread: dict[str, str] = {}
         self._empty_since: dict[str, float] = {}
+        self._unsteady_since: dict[str, float] = {}
         # Notes that are being taken in; a long one has pauses in which others are looked at.
         self._reading: set[str] = set()
         # How often taking a note failed, until it succeeds.
@@ -127,9 +132,13 @@ class Intake:
             self._reading.discard(path)
 
     def _taking_alone(self, path: str, *, moved: bool) -> Generator[None, None, Looked]:
-        text = read_note(self._path, path, max_bytes=self._max_note_bytes)
+        may_grow = (
+            path in self._unsteady_since and self._age(self._unsteady_since, path) >= _UNSTEADY_S
+        )
+        text = read_note(self._path, path, max_bytes=self._max_note_bytes, may_grow=may_grow)
         if isinstance(text, Unread):
             return self._unreadable(path, text)
+        self._unsteady_since.pop(path, None)
         self._unread.pop(path, None)
         with self._database.reader() as connection:
             stored = note_at(connection, self._root_id, path)
@@ -182,6 +191,7 @@ class Intake:
 
     def _unreadable(self, path: str, unread: Unread) -> Looked:
         if unread.reason == "changed_while_reading":
+            self._age(self._unsteady_since, path)
             return Looked(path=path, outcome="waiting")
         if unread.reason != "missing":
             self._unread[path] = unread.message
@@ -196,8 +206,13 @@ class Intake:
 
     def _may_be_halfway(self, path: str) -> bool:
         """Whether an emptied note may be a save that has not written yet; it is looked at again."""
-        since = self._empty_since.setdefault(path, self._now())
-        return self._now() - since < self._empty_grace_s
+        return self._age(self._empty_since, path) < self._empty_grace_s
+
+    def _age(self, since: dict[str, float], path: str) -> float:
+        """Seconds since this was first asked of a path; a clock that was put back begins anew."""
+        now = self._now()
+        since[path] = min(since.get(path, now), now)
+        return now - since[path]
 
 
 def _advance(steps: Generator[None, None, _T]) -> _T | None:

@@ -68,12 +68,21 @@ class Unread:
     message: str
 
 
-def read_note(root: Path, relative: str, *, max_bytes: int) -> NoteText | Unread:
+def read_note(
+    root: Path, relative: str, *, max_bytes: int, may_grow: bool = False
+) -> NoteText | Unread:
     """The note at `relative` below `root`, or why it can't be read now. It never raises.
 
     The file must be the same before and after reading, in stat and by name; else
     `changed_while_reading`, and a later try is right. A file above `max_bytes` is not read at all,
     never cut.
+
+    Args:
+        root: The folder.
+        relative: Its path below it, with `/`.
+        max_bytes: The largest file that is read.
+        may_grow: Of a file that is only being added to, the whole lines that stood there at first are
+            taken, with the stat of then: that of the file is another one, so it is read again.
     """
     names = relative.split("/")
     if not is_valid_name(relative):
@@ -84,7 +93,7 @@ def read_note(root: Path, relative: str, *, max_bytes: int) -> NoteText | Unread
         return _unread("outside_root", relative, "the path is not one below the root")
     try:
         with _folder_of(root, names[:-1]) as folder:
-            return _read_in(folder, names[-1], relative, max_bytes)
+            return _read_in(folder, names[-1], relative, max_bytes, may_grow=may_grow)
     except OSError as error:
         return _unread_by_error(root, relative, error)
 
@@ -119,7 +128,9 @@ def _folder_of(root: Path, names: list[str]) -> Iterator[int]:
         os.close(folder)
 
 
-def _read_in(folder: int, name: str, relative: str, max_bytes: int) -> NoteText | Unread:
+def _read_in(
+    folder: int, name: str, relative: str, max_bytes: int, *, may_grow: bool
+) -> NoteText | Unread:
     seen = os.stat(name, dir_fd=folder, follow_symlinks=False)
     if stat.S_ISLNK(seen.st_mode):
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
@@ -134,8 +145,11 @@ def _read_in(folder: int, name: str, relative: str, max_bytes: int) -> NoteText 
             return _unread("too_large", relative, message)
         data = _read_steady(file.fileno(), before)
         after = os.fstat(file.fileno())
+        if data is None or stat_of(before) != stat_of(after):
+            data, after = (_read_grown(file.fileno(), before) if may_grow else None), before
     named = os.stat(name, dir_fd=folder, follow_symlinks=False)
-    if data is None or not stat_of(before) == stat_of(after) == stat_of(named):
+    has_grown = may_grow and os.path.samestat(before, named)
+    if data is None or not (stat_of(after) == stat_of(named) or has_grown):
         return _unread("changed_while_reading", relative, "it changed while it was read")
     decoded = decode(data)
     if decoded is None:
@@ -157,6 +171,18 @@ def _read_steady(file: int, before: os.stat_result) -> bytes | None:
         if _read_whole(file, before.st_size) != data:
             return None
     return data if len(data) == before.st_size else None
+
+
+def _read_grown(file: int, before: os.stat_result) -> bytes | None:
+    """The whole lines of what stood there at first; None where not even that stays as it is."""
+    heads = []
+    for _ in range(2):
+        os.lseek(file, 0, os.SEEK_SET)
+        heads.append(_read_whole(file, before.st_size)[: before.st_size])
+        time.sleep(_FRESH_S)
+    first, second = heads
+    is_added_to = first == second and os.fstat(file).st_size > before.st_size == len(first)
+    return first[: first.rfind(b"\n") + 1] or None if is_added_to else None
 
 
 def _read_whole(file: int, size: int) -> bytes:

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 from recalld.errors import StoreUnusable
 from tests.ingest.keeping import Vault, outcomes
+from tests.ingest.writing import writing
+from tests.waiting import soon
 
 
 @pytest.fixture
@@ -85,6 +87,32 @@ def test_root_that_is_gone_keeps_its_facts_and_says_so(vault):
     assert vault.facts() == {"Pump one leaks oil."}
     assert vault.keeper.report().state == "unavailable"
     assert vault.keeper.report().hint
+
+
+@pytest.mark.slow
+def test_note_that_is_written_to_without_a_pause_is_read_as_far_as_it_goes(vault):
+    path = vault.write("a.md", "Pump one leaks oil.\n\n")
+    step = "f.seek(0, 2); f.write(b'The log goes on.\\n\\nHalf a'); time.sleep(0.001)"
+    with writing(path, step):
+        # A read between two writes that are far apart finds the note steady.
+        soon(lambda: outcomes(vault.look("a.md")) == {"a.md": "waiting"})
+        vault.now += 4
+        assert outcomes(vault.look("a.md")) == {"a.md": "taken"}
+    assert "Pump one leaks oil." in vault.facts()
+    vault.look()
+    assert vault.rows("SELECT size FROM note") == [(path.stat().st_size,)], "it has grown since"
+
+
+def test_emptied_note_is_not_waited_for_longer_by_a_clock_that_was_put_back(vault):
+    vault.write("a.md", "Pump one leaks oil.\n")
+    vault.look()
+    vault.write("a.md", "")
+    vault.look("a.md")
+    vault.now -= 86_400
+    assert outcomes(vault.look("a.md")) == {"a.md": "waiting"}
+    vault.now += 6
+    assert outcomes(vault.look("a.md")) == {"a.md": "taken"}
+    assert vault.facts() == set()
 
 
 def test_notes_that_are_ignored_from_now_on_go_at_once_however_many(vault):

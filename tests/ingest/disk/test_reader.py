@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
-import sys
 from hashlib import blake2b
 from pathlib import Path
 
 import pytest
 
-from ingest.disk.reader import NoteText, Unread, read_note, stat_of
+from ingest.disk.reader import NoteText, Unread, hash_content, read_note, stat_of
+from tests.ingest.writing import writing
+from tests.waiting import soon
 
 LIMIT = 1_000_000
 NOBODY = 65534
@@ -119,27 +119,39 @@ def test_a_file_that_grows_or_shrinks_while_read_is_refused() -> None:
     assert (
         reason(read_note(Path("/proc/self"), "status", max_bytes=LIMIT)) == "changed_while_reading"
     )
+    found = read_note(Path("/proc/self"), "status", max_bytes=LIMIT, may_grow=True)
+    assert reason(found) == "changed_while_reading"
+
+
+@pytest.mark.slow
+def test_of_a_note_that_keeps_growing_the_whole_lines_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    lines = "".join(f"Line {n} says café.\n" for n in range(20))
+    path.write_text(lines + "Half a li")
+    with writing(path, "f.seek(0, 2); f.write(b'ne.\\nHalf a li'); time.sleep(0.001)"):
+        # Between two writes that are far apart it is steady, and its half line is all there is of it.
+        grown: list[NoteText] = []
+
+        def is_read_growing() -> bool:
+            result = read_note(tmp_path, "a.md", max_bytes=LIMIT, may_grow=True)
+            if isinstance(result, NoteText) and result.text.endswith("\n"):
+                grown.append(result)
+            return bool(grown)
+
+        soon(is_read_growing)
+    for result in grown:
+        assert result.text.startswith(lines)
+        assert result.content_hash == hash_content(result.text.encode())
+        assert result.stat.size > len(result.text.encode())
+        assert result.stat != stat_of(path.stat())
 
 
 @pytest.mark.slow
 def test_a_note_under_constant_writing_is_read_whole_in_the_end(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     path.write_text("1" * 300_000)
-    code = (
-        "import sys, itertools\n"
-        "with open(sys.argv[1], 'r+b', buffering=0) as f:\n"
-        "    print(flush=True)\n"
-        "    for i in itertools.count():\n"
-        "        f.seek(0); f.write(str(i % 10).encode() * 300_000)\n"
-    )
-    writer = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE)
-    try:
-        assert writer.stdout is not None
-        writer.stdout.readline()
+    with writing(path, "f.seek(0); f.write(str(i % 10).encode() * 300_000)"):
         results = [read_note(tmp_path, "a.md", max_bytes=LIMIT) for _ in range(50)]
-    finally:
-        writer.kill()
-        writer.communicate()
     assert {r.reason for r in results if isinstance(r, Unread)} <= {"changed_while_reading"}
     # A writer that the system holds up in the middle of a write shows no sign of it; when it goes on,
     # that is another change, and the note is read again.
