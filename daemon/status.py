@@ -34,6 +34,8 @@ from retrieval.evidence import Calibration
 _SLOW_S = 30.0
 _PARKED_SHOWN = 20
 
+# So many notes that wait are no save but a copy, a checkout or a sync: an answer says what it may lack.
+_MANY = 20
 State = Literal["starting", "catching_up", "busy", "idle", "stopping"]
 
 
@@ -181,7 +183,8 @@ class StatusReport:
     def degraded(self) -> tuple[str, ...]:
         """What does not take part in recall at the moment."""
         missing = [] if self._has_vectors() else ["vectors"]
-        behind = self.state() == "catching_up" or self._ingest.waiting().scanning
+        waiting = self._ingest.waiting()
+        behind = waiting.scanning or waiting.dirty > _MANY or self.state() == "catching_up"
         return (*missing, *(["catching_up"] if behind else []))
 
     def _has_vectors(self) -> bool:

@@ -177,6 +177,10 @@ def test_until_it_has_settled_once_it_is_catching_up(parts):
     assert parts.report.degraded() == ()
     parts.ingest.now = Waiting(dirty=1, oldest_s=0.1, scanning=True)
     assert parts.report.degraded() == ("catching_up",)
+    parts.ingest.now = Waiting(dirty=500, oldest_s=0.1, scanning=False)
+    assert parts.report.degraded() == ("catching_up",)
+    parts.ingest.now = Waiting(dirty=3, oldest_s=0.1, scanning=False)
+    assert parts.report.degraded() == ()
 
 
 def test_stopping_says_so_and_is_not_ready(parts):
