@@ -125,6 +125,8 @@ class Store:
 
 
 PATHS = ("a.md", "b.md", "sub/a.md", "sub/c.md", "2026-03-04.md", "sub/deep/Über uns.md", "笔记.md")
+# None names a day by its distance, as "yesterday" does: in a note without a date that stays the day it was when first
+# read, which a fresh index of the same files can't know.
 BLOCKS = (
     "The port of the staging database is 5432.",
     "The PORT of the staging database is 5432.",
@@ -138,7 +140,7 @@ BLOCKS = (
     "Er läuft nicht.",
     # The second shows that the first begins with a name.
     "Marlow repairs the boiler each spring.",
-    "Yesterday we met Marlow in the office.",
+    "After lunch we met Marlow in the office.",
     "It is 5433.",
     "# Deploy",
     "## Incidents",
@@ -161,7 +163,7 @@ BLOCKS = (
     "The pump was broken.\n\nConsequently, the water rose.\n\nAfter that, we bought another pump.",
     "Consequently, the water rose.",
     "Der Keller stand unter Wasser.\n\nDie Ursache war eine kaputte Pumpe.",
-    "水泵昨天晚上坏了。\n\n因此地下室进了很多水。",
+    "水泵又一次坏了。\n\n因此地下室进了很多水。",
     "## Steps\n\n1. Stop the old pump.\n2. Start the new pump.",
     "long " * 400 + "end.",
 )

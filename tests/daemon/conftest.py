@@ -1,13 +1,23 @@
-"""A home of its own for each test of the command line, and a daemon in it where one is wanted."""
+"""A home of its own for each test of the command line, a daemon in it where one is wanted, and signals as usual."""
 
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Iterator
 
 import pytest
 
 from tests.daemon.commands.calling import RESULTS
 from tests.daemon.fakes import FakeDaemon
+
+
+@pytest.fixture(autouse=True)
+def hangup_is_heard() -> Iterator[None]:
+    """Whoever started the tests may have it ignored, as nohup does."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
 
 
 @pytest.fixture
