@@ -184,7 +184,7 @@ class StatusReport:
         """What does not take part in recall at the moment."""
         missing = [] if self._has_vectors() else ["vectors"]
         waiting = self._ingest.waiting()
-        behind = waiting.scanning or waiting.dirty > _MANY or self.state() == "catching_up"
+        behind = waiting.scanning or waiting.dirty > _MANY or self._state(waiting) == "catching_up"
         return (*missing, *(["catching_up"] if behind else []))
 
     def _has_vectors(self) -> bool:

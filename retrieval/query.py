@@ -11,9 +11,10 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date
-from functools import cache, lru_cache
+from functools import cache
 
 from retrieval.dates.asked import AskedTime, read_asked, without
+from retrieval.text.remembering import remembered
 from retrieval.text.scripts import fold, main_script
 from retrieval.text.words import (
     Language,
@@ -30,9 +31,6 @@ from retrieval.text.words import (
 # More is a pasted page, not a question; what comes later is left out.
 _MOST_TERMS = 128
 _MOST_TOKENS = 512
-# Questions that are remembered as they were understood, and of what length at most: agents ask again.
-_REMEMBERED = 512
-_REMEMBERED_LENGTH = 1000
 # Parts such as `2026`, `03`, `02` or `a`, `b`, `c` are found anywhere: having them all is half a match.
 _WEAK_PARTS = 0.5
 _LEAST_RARITY = 0.01
@@ -138,6 +136,7 @@ class Query:
         return tuple(dict.fromkeys(token for term in self.terms for token in term.tokens))
 
 
+@remembered(1000)
 def understand(text: str, today: date | None = None) -> Query:
     """A query's terms and what it asks for; any text will do, and one of symbols alone has no terms.
 
@@ -146,10 +145,6 @@ def understand(text: str, today: date | None = None) -> Query:
     Args:
         today: What `last week` is reckoned from; None = times are words like any other.
     """
-    return (_remembered if len(text) <= _REMEMBERED_LENGTH else _understand)(text, today)
-
-
-def _understand(text: str, today: date | None) -> Query:
     language = language_of(text)
     asked = read_asked(text, today) if today else None
     content: dict[Term, None] = {}
@@ -176,9 +171,6 @@ def _understand(text: str, today: date | None) -> Query:
         asked=asked,
         time_terms=_terms_of(" ".join(asked.written), language) if asked else (),
     )
-
-
-_remembered = lru_cache(_REMEMBERED)(_understand)
 
 
 def match_expression(query: Query) -> str | None:

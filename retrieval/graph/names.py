@@ -8,9 +8,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from functools import lru_cache
 
 from recalld.store.facts import entity_key
+from retrieval.text.remembering import remembered
 from retrieval.text.scripts import RUN, units
 from retrieval.text.words import Language, is_stop, iter_words
 
@@ -20,9 +20,6 @@ _MOST_CHARACTERS = 12
 # Words of a question that are looked at: more is a pasted page.
 _MOST_LOOKED_AT = 60
 _MOST_SPANS = 1500
-# Questions whose spans are remembered, and of what length at most: agents ask again.
-_REMEMBERED = 512
-_REMEMBERED_LENGTH = 200
 _WRITTEN = re.compile(r"`([^`\n]{1,120})`|\[\[([^\[\]\n|#]{1,120})[^\[\]\n]*\]\]")
 
 
@@ -50,12 +47,9 @@ class NameSpan:
         return any(char.isupper() or char.isdigit() for char in self.text)
 
 
+@remembered(200)
 def name_spans(text: str) -> tuple[NameSpan, ...]:
     """Every stretch of a question that could be a name: code, wikilinks, words in a row, pieces of runs."""
-    return (_remembered if len(text) <= _REMEMBERED_LENGTH else _name_spans)(text)
-
-
-def _name_spans(text: str) -> tuple[NameSpan, ...]:
     found: dict[tuple[str, int], NameSpan] = {}
 
     def add(told: str, start: int, end: int, *, is_written: bool = False) -> None:
@@ -77,9 +71,6 @@ def _name_spans(text: str) -> tuple[NameSpan, ...]:
                 told = " ".join(one.surface for one in group)
                 add(told, at * 1000, (at + count) * 1000)
     return tuple(found.values())
-
-
-_remembered = lru_cache(_REMEMBERED)(_name_spans)
 
 
 def _add_pieces(run: str, offset: int, add: Callable[[str, int, int], None]) -> None:

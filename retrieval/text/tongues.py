@@ -7,8 +7,9 @@ thresholds, notes or models.
 from __future__ import annotations
 
 import unicodedata
-from functools import cache, lru_cache
+from functools import cache
 
+from retrieval.text.remembering import remembered
 from retrieval.text.scripts import main_script
 from retrieval.text.words import Language, iter_words, language_of, stop_words
 
@@ -17,9 +18,6 @@ Tongue = str
 
 LATIN: tuple[Tongue, ...] = ("en", "nl", "de", "fr", "es", "it", "pt")
 
-# Questions that are remembered, and of what length at most: agents ask again.
-_REMEMBERED = 512
-_REMEMBERED_LENGTH = 1000
 # Function words of the Latin languages that no list of stop words is of, those that other languages share among them.
 _ITALIAN = """
 il lo gli di del dello della dei degli delle dal dalla dai nel nella nei nelle sul sulla al alla ai alle che chi cosa
@@ -34,15 +32,12 @@ este esta esse essa isto isso aquele aquela cada tambem mais nao eu ele ela voce
 _CYRILLIC_AND_ARABIC: tuple[tuple[str, Tongue], ...] = (("CYRILLIC", "ru"), ("ARABIC", "ar"))
 
 
+@remembered(1000)
 def tongue_of(text: str) -> Tongue | None:
     """The language of a question: `latin` where its letters are Latin and no word tells more, None where nothing does.
 
     Cyrillic counts as Russian, and Arabic script as Arabic, whatever is written in it.
     """
-    return (_remembered if len(text) <= _REMEMBERED_LENGTH else _tongue_of)(text)
-
-
-def _tongue_of(text: str) -> Tongue | None:
     script = main_script(text)
     if script == "other":
         return _by_letters(text)
@@ -58,9 +53,6 @@ def _tongue_of(text: str) -> Tongue | None:
     if held[best] > max(known, 1):
         return best
     return guess if known else "latin"
-
-
-_remembered = lru_cache(_REMEMBERED)(_tongue_of)
 
 
 def _signs(guess: Language, text: str) -> int:
