@@ -125,6 +125,12 @@ class Store:
 
 
 PATHS = ("a.md", "b.md", "sub/a.md", "sub/c.md", "2026-03-04.md", "sub/deep/Über uns.md", "笔记.md")
+# What says of itself why, or after what, it was.
+SAID = (
+    "The pump was broken.\n\nConsequently, the water rose.\n\nAfter that, we bought another pump.",
+    "Der Keller stand unter Wasser.\n\nDie Ursache war eine kaputte Pumpe.",
+    "## Steps\n\n1. Stop the old pump.\n2. Start the new pump.",
+)
 # None names a day by its distance, as "yesterday" does: in a note without a date that stays the day it was when first
 # read, which a fresh index of the same files can't know.
 BLOCKS = (
@@ -160,11 +166,11 @@ BLOCKS = (
     "See [[a]], ![[c#Part|that]] and [[#Deploy]]. Tags: #ops/db #Ops",
     "<!-- private: the code is 1234 -->",
     "المنفذ هو 5432.",
-    "The pump was broken.\n\nConsequently, the water rose.\n\nAfter that, we bought another pump.",
+    SAID[0],
     "Consequently, the water rose.",
-    "Der Keller stand unter Wasser.\n\nDie Ursache war eine kaputte Pumpe.",
+    SAID[1],
     "水泵又一次坏了。\n\n因此地下室进了很多水。",
-    "## Steps\n\n1. Stop the old pump.\n2. Start the new pump.",
+    SAID[2],
     "long " * 400 + "end.",
 )
 # Enough to make a thing common that few facts name besides.

@@ -12,18 +12,12 @@ from hypothesis import HealthCheck, settings
 from hypothesis.stateful import rule, run_state_machine_as_test
 
 from ingest.regraph import rebuild_graph
-from tests.cases.test_equals_rebuild import PAIRS, QUICK_DISK, HereWrites, Notes, Store
+from tests.cases.test_equals_rebuild import PAIRS, QUICK_DISK, SAID, HereWrites, Notes, Store
 
 REPO = Path(__file__).parents[2]
 SHARED = Path(os.environ.get("RECALLD_SHARED", REPO.parent / "shared"))
 _GRAPH = ("entities", "names", "mentions", "relations", "links", "said links", "fact links")
 
-# What says of itself why or after what it was.
-SAID = (
-    "The pump was broken.\n\nConsequently, the water rose.\n\nAfter that, we bought another pump.",
-    "Der Keller stand unter Wasser.\n\nDie Ursache war eine kaputte Pumpe.",
-    "## Steps\n\n1. Stop the old pump.\n2. Start the new pump.",
-)
 # The kinds of links between facts that the checks came across, with what each was found by.
 KINDS_MET: set[tuple[str, str]] = set()
 
