@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from datetime import date, timedelta
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
@@ -17,11 +18,11 @@ from numpy.typing import NDArray
 from recalld.errors import StoreError
 from recalld.records import PassageId, RecallFilter
 from recalld.store.connection import Connection, Readers
-from recalld.store.filtering import Allowed, allowed_passages, any_passage, newest_passages
-from recalld.store.rows import passage_rows
+from recalld.store.filtering import allowed_passages, any_passage, newest_passages
 from recalld.store.searching import (
     WordCounts,
     different_passages,
+    every_match,
     keyword_scores,
     keyword_search,
     more_different_texts,
@@ -29,11 +30,10 @@ from recalld.store.searching import (
     word_counts,
 )
 from recalld.store.vectors import PassageSimilarity, VectorSearch
-from retrieval.cues import has_number, has_time_word
 from retrieval.graph.leg import GraphFound, graph_leg
 from retrieval.priors import WRITTEN_LATER
 from retrieval.query import Query, match_expression
-from retrieval.records import Candidate
+from retrieval.records import Pool
 
 _T = TypeVar("_T")
 
@@ -41,6 +41,9 @@ _T = TypeVar("_T")
 DEPTH = 100
 # And from the days that the query names.
 IN_TIME = 30
+# Matches of which all scores are read: up to here that costs less than cutting them in SQLite, where those that the
+# other legs bring up would have to be scored afterwards.
+FEW_MATCHES = 4000
 # How far a leg looks when copies of one passage, as of a template's line, fill it.
 _DEEPEST = 6400
 
@@ -74,9 +77,12 @@ class Found:
         )
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class _Keyword:
+    order: tuple[PassageId, ...] = ()
     scores: dict[PassageId, float] = field(default_factory=dict)
+    # Whether the scores are of all that match, and not only of the best.
+    is_whole: bool = False
     anything: bool = True
 
 
@@ -97,26 +103,28 @@ def search(
         by_graph: Whether the graph takes part.
     """
     match = match_expression(query)
-    # One thread beside this one, for what needs little of Python: a third would wait for the others.
-    matching = executor.submit(_two_legs, database, vectors, match, query_vector, limits)
+    # Beside this thread, for most of it is spent in products that need no Python. Rows, of which the others read many,
+    # are handed over by whoever has the interpreter: two threads that read rows wait for one another.
+    near = executor.submit(_vector_leg, database, vectors, query_vector, limits)
     with database.reader() as connection:
         counts = word_counts(connection, query.tokens)
+        keyword = _keyword_leg(connection, match, _are_few(query, counts), limits)
         graph = _graph_leg(connection, query, limits, counts) if by_graph else GraphFound()
-        keyword, nearest = matching.result()
+        nearest = near.result()
         in_time = _time_leg(connection, vectors, query, query_vector, limits)
         similar = {one.passage_id: one for one in nearest}
         scores = dict(keyword.scores)
-        if match:
+        if match and not keyword.is_whole:
             missing = _missing((*similar, *graph.reached, *in_time), scores)
             scores |= keyword_scores(connection, match, missing)
         if query_vector is not None:
-            missing = _missing((*keyword.scores, *graph.reached, *in_time), similar)
+            missing = _missing((*keyword.order, *graph.reached, *in_time), similar)
             for one in vectors.similarities(connection, query_vector, missing):
                 similar[one.passage_id] = one
     return Found(
         keyword=scores,
         similar=similar,
-        keyword_order=tuple(keyword.scores),
+        keyword_order=keyword.order,
         vector_order=tuple(one.passage_id for one in nearest),
         anything=keyword.anything,
         graph=graph,
@@ -135,47 +143,51 @@ def _graph_leg(
         return GraphFound(ran=False)
 
 
-def _two_legs(
-    database: Readers,
-    vectors: VectorSearch,
-    match: str | None,
-    query_vector: NDArray[np.float32] | None,
-    limits: RecallFilter,
-) -> tuple[_Keyword, list[PassageSimilarity]]:
-    with database.reader() as connection:
-        allowed = allowed_passages(connection, limits)
-        return (
-            _keyword_leg(connection, match, allowed),
-            _vector_leg(connection, vectors, query_vector, allowed),
-        )
+def _are_few(query: Query, counts: WordCounts) -> bool:
+    """Whether little matches a query. Words that name a time are not counted, and a year may stand anywhere."""
+    return not query.time_terms and sum(counts.passages_with.values()) <= FEW_MATCHES
 
 
-def _keyword_leg(connection: Connection, match: str | None, allowed: Allowed | None) -> _Keyword:
+def _keyword_leg(
+    connection: Connection, match: str | None, are_few: bool, limits: RecallFilter
+) -> _Keyword:
+    allowed = allowed_passages(connection, limits)
     if not match:
         return _Keyword(anything=any_passage(connection, allowed))
 
-    def best(depth: int) -> dict[PassageId, float]:
-        return keyword_search(connection, match, depth, allowed)
+    every = every_match(connection, match, allowed) if are_few else None
 
-    scores = _without_copies(connection, best, best(DEPTH))
-    return _Keyword(scores=scores, anything=bool(scores) or any_passage(connection, allowed))
+    def best(depth: int) -> dict[PassageId, float]:
+        if every is None:
+            return keyword_search(connection, match, depth, allowed)
+        return dict(islice(every.items(), depth))
+
+    chosen = _without_copies(connection, best, best(DEPTH))
+    return _Keyword(
+        order=tuple(chosen),
+        scores=chosen if every is None else every,
+        is_whole=every is not None,
+        anything=bool(chosen) or any_passage(connection, allowed),
+    )
 
 
 def _vector_leg(
-    connection: Connection,
+    database: Readers,
     vectors: VectorSearch,
     query_vector: NDArray[np.float32] | None,
-    allowed: Allowed | None,
+    limits: RecallFilter,
 ) -> list[PassageSimilarity]:
     if query_vector is None:
         return []
-    within = (allowed.sql, allowed.bindings) if allowed else None
+    with database.reader() as connection:
+        allowed = allowed_passages(connection, limits)
+        within = (allowed.sql, allowed.bindings) if allowed else None
 
-    def best(depth: int) -> dict[PassageId, PassageSimilarity]:
-        found = vectors.nearest(connection, query_vector, depth, within)
-        return {one.passage_id: one for one in found}
+        def best(depth: int) -> dict[PassageId, PassageSimilarity]:
+            found = vectors.nearest(connection, query_vector, depth, within)
+            return {one.passage_id: one for one in found}
 
-    return list(_without_copies(connection, best, best(DEPTH)).values())
+        return list(_without_copies(connection, best, best(DEPTH)).values())
 
 
 def _time_leg(
@@ -262,25 +274,14 @@ def _missing(wanted: Iterable[PassageId], known: Mapping[PassageId, object]) -> 
     return [one for one in dict.fromkeys(wanted) if one not in known]
 
 
-def candidates(connection: Connection, found: Found, query: Query) -> list[Candidate]:
-    """The union as candidates, with what the query's priors ask of their texts."""
-    texts = (
-        {one.passage_id: one.text for one in passage_rows(connection, found.union).values()}
-        if query.asks_when or query.asks_quantity
-        else {}
+def pool_of(connection: Connection, found: Found) -> Pool:
+    """The union as a pool, without passages that are gone meanwhile."""
+    rows = passage_places(connection, found.union)
+    passages = [row[0] for row in rows]
+    notes, positions, lengths = np.array([row[1:] for row in rows], np.int64).reshape(-1, 3).T
+    keyword = [found.keyword.get(one, np.nan) for one in passages]
+    similar = found.similar if found.vector_scores else {}
+    vector = [similar[one].blended if one in similar else np.nan for one in passages]
+    return Pool(
+        passages, notes, positions, lengths, np.array(keyword, float), np.array(vector, float)
     )
-    keyword, similar = found.keyword.get, found.similar if found.vector_scores else {}
-    blended = {passage_id: one.blended for passage_id, one in similar.items()}.get
-    return [
-        Candidate(
-            passage_id,
-            note_id,
-            position,
-            length,
-            keyword(passage_id),
-            blended(passage_id),
-            query.asks_quantity and has_number(texts.get(passage_id, "")),
-            query.asks_when and has_time_word(texts.get(passage_id, "")),
-        )
-        for passage_id, note_id, position, length in passage_places(connection, found.union)
-    ]

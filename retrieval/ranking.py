@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
+import numpy as np
+
 from recalld.records import Category, PassageId, RecallFilter, StatementId
 from recalld.store.connection import Connection
 from recalld.store.rows import (
@@ -22,11 +24,11 @@ from recalld.store.rows import (
 )
 from recalld.store.searching import WordCounts
 from retrieval.choosing import MARGIN, choose
-from retrieval.cues import is_bare
+from retrieval.cues import has_number, has_time_word, is_bare
 from retrieval.evidence import Calibration, best_by_passage, is_rare, relevance
 from retrieval.fusion import add_graph, add_neighbours, fuse
 from retrieval.graph.paths import Reached, lent_words
-from retrieval.legs import Found, candidates, without
+from retrieval.legs import Found, pool_of, without
 from retrieval.ordering import settle_order
 from retrieval.priors import (
     HALF_LIVES,
@@ -42,7 +44,7 @@ from retrieval.priors import (
 )
 from retrieval.query import Query, Term, coverage_by, known_share, rarity
 from retrieval.ranked import Ranked, own_days
-from retrieval.records import Candidate, Fused, Parts, Priors, StatementEvidence
+from retrieval.records import Fused, Parts, Priors, StatementEvidence
 from retrieval.text.words import tokens
 from retrieval.weights import STANDARD, Weights
 
@@ -77,7 +79,6 @@ class Looked:
     statements: dict[PassageId, list[StatementRow]]
     facts: dict[PassageId, list[FactRow]]
     counts: WordCounts
-    candidates: list[Candidate]
 
 
 def taking_part(found: Found, options: RecallOptions) -> Found:
@@ -113,21 +114,25 @@ def rank(
         reorder: A second opinion on the order by score; successors are put above what they supersede after it.
     """
     weights = ways.options.weights
-    pool = candidates(connection, found, query)
+    pool = pool_of(connection, found)
     # Words that no note has can't be found by keyword: what is left of the query speaks for less of it.
     share = (1 - weights.vector_share) * known_share(
         query, found.counts.passages_with, found.counts.passages
     )
-    fused = fuse(pool, vector_weight=1 - share)
+    scores = fuse(pool, vector_weight=1 - share)
     if ways.options.neighbours and weights.neighbour_share:
-        fused = add_neighbours(fused, pool, share=weights.neighbour_share)
+        scores = add_neighbours(scores, pool, share=weights.neighbour_share)
     reached = found.graph.reached
-    worth = {one: way.worth for one, way in reached.items() if one in fused}
-    fused = add_graph(fused, worth, most=weights.graph_gain)
-    ordered = sorted(pool, key=lambda one: (-fused[one.passage_id].score, one.passage_id))
+    worth = {one: way.worth for one, way in reached.items()}
+    scores = add_graph(scores, pool, worth, most=weights.graph_gain)
     timely = frozenset(found.in_time)
-    best = [one for at, one in enumerate(ordered) if at < size or one.passage_id in timely]
-    looked = _look(connection, found.counts, best, limits)
+    ordered = np.lexsort((np.array(pool.passages, int), -scores.score)).tolist()
+    fused = {
+        pool.passages[place]: scores.of(place)
+        for at, place in enumerate(ordered)
+        if at < size or pool.passages[place] in timely
+    }
+    looked = _look(connection, found.counts, list(fused), limits)
     near = cosines(connection, list(looked.passages))
     evidence = _evidence(query, looked, near, reached)
     ranked = _choose(query, looked, evidence, fused, limits, ways)
@@ -158,13 +163,13 @@ def _choose(
     covered = coverage_by(query, _rarities(looked))
     passage_allowed = "passage" in limits.kinds and not limits.limits_facts
     ranked = []
-    for candidate in looked.candidates:
-        passage = looked.passages.get(candidate.passage_id)
+    for passage_id, place in fused.items():
+        passage = looked.passages.get(passage_id)
         if passage is None:
             continue
-        mine = looked.statements.get(passage.passage_id, [])
+        mine = looked.statements.get(passage_id, [])
         relevant = {one.statement_id: relevances[one.statement_id] for one in mine}
-        facts = looked.facts.get(passage.passage_id, []) if "fact" in limits.kinds else []
+        facts = looked.facts.get(passage_id, []) if "fact" in limits.kinds else []
         choice = choose(
             timely(facts, query, relevant),
             relevant,
@@ -173,10 +178,10 @@ def _choose(
         )
         if choice is not None:
             parts = Parts(
-                fused=fused[passage.passage_id],
-                priors=_priors(query, candidate, passage, choice.fact, limits, ways),
+                fused=place,
+                priors=_priors(query, passage, choice.fact, limits, ways),
             )
-            best = speaking.get(passage.passage_id)
+            best = speaking.get(passage_id)
             ranked.append(
                 Ranked(
                     passage=passage,
@@ -208,7 +213,6 @@ def _is_of_days(fact: FactRow, query: Query) -> bool:
 
 def _priors(
     query: Query,
-    candidate: Candidate,
     passage: PassageRow,
     fact: FactRow | None,
     limits: RecallFilter,
@@ -227,11 +231,14 @@ def _priors(
         agreement=agreement_prior(fact.sources, most=weights.agreement) if fact else 0.0,
         when=when_prior(
             asks_when=query.asks_when,
-            has_time_word=candidate.has_time_word or bool(fact and fact.happened),
+            has_time_word=query.asks_when
+            and (bool(fact and fact.happened) or has_time_word(passage.text)),
             gain=weights.when,
         ),
         number=number_prior(
-            asks_quantity=query.asks_quantity, has_number=candidate.has_number, gain=weights.number
+            asks_quantity=query.asks_quantity,
+            has_number=query.asks_quantity and has_number(passage.text),
+            gain=weights.number,
         ),
         interval=interval_prior(
             fact.happened if fact else None,
@@ -249,15 +256,13 @@ def _priors(
 
 
 def _look(
-    connection: Connection, counts: WordCounts, best: Sequence[Candidate], limits: RecallFilter
+    connection: Connection, counts: WordCounts, ids: Sequence[PassageId], limits: RecallFilter
 ) -> Looked:
-    ids = [one.passage_id for one in best]
     return Looked(
         passages=passage_rows(connection, ids),
         statements=statement_rows(connection, ids),
         facts=facts_of_passages(connection, ids, limits),
         counts=counts,
-        candidates=list(best),
     )
 
 

@@ -10,24 +10,25 @@ from dataclasses import dataclass
 from datetime import date
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from recalld.records import Category, DateInterval, FactId, NoteId, PassageId, StatementId
 
 
-class Candidate(NamedTuple):
-    """A passage that at least one leg of the search brought up."""
+class Pool(NamedTuple):
+    """The passages that at least one leg of the search brought up, each once, as columns of one length."""
 
-    passage_id: PassageId
-    note_id: NoteId
-    # Place of the passage in its note, dense: the next passage of the note is `position + 1`.
-    position: int
-    # Characters of its text.
-    length: int
-    # BM25 turned so that higher is better, at least 0; None = no query word matched.
-    keyword: float | None
-    # Half the best statement's cosine, half the cosine of the statements' mean; None = not known.
-    vector: float | None
-    has_number: bool
-    has_time_word: bool
+    passages: list[PassageId]
+    notes: NDArray[np.int64]
+    # Places of the passages in their notes, dense: the next passage of a note is one further.
+    positions: NDArray[np.int64]
+    # Characters of their texts.
+    lengths: NDArray[np.int64]
+    # BM25 turned so that higher is better, at least 0; NaN = no query word matched.
+    keyword: NDArray[np.float64]
+    # Half the best statement's cosine, half the cosine of the statements' mean; NaN = not known.
+    vector: NDArray[np.float64]
 
 
 class StatementEvidence(NamedTuple):
@@ -63,6 +64,25 @@ class FactView(NamedTuple):
     stated: date | None
     superseded_by: FactId | None
     scope: str
+
+
+class Scores(NamedTuple):
+    """`Fused` of every passage of a pool, as columns in its order."""
+
+    keyword_z: NDArray[np.float64]
+    vector_z: NDArray[np.float64]
+    fused: NDArray[np.float64]
+    neighbour: NDArray[np.float64]
+    graph: NDArray[np.float64]
+
+    @property
+    def score(self) -> NDArray[np.float64]:
+        """What orders candidates before priors."""
+        return self.fused + self.neighbour + self.graph
+
+    def of(self, place: int) -> Fused:
+        """Those of the passage in this place of the pool."""
+        return Fused(*(float(column[place]) for column in self))
 
 
 class Fused(NamedTuple):

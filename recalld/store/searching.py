@@ -14,19 +14,34 @@ from recalld.store.connection import Connection, execute
 from recalld.store.filtering import Allowed
 
 
+def every_match(
+    connection: Connection, match: str, allowed: Allowed | None
+) -> dict[PassageId, float]:
+    """All passages that match, best first, with their BM25, higher is better."""
+    rows = execute(
+        connection,
+        f"SELECT rank, rowid FROM passage_fts WHERE passage_fts MATCH :match{_within(allowed)}",
+        {"match": match, **(allowed.bindings if allowed else {})},
+    )
+    return {PassageId(passage_id): -rank for rank, passage_id in sorted(rows)}
+
+
 def keyword_search(
     connection: Connection, match: str, limit: int, allowed: Allowed | None
 ) -> dict[PassageId, float]:
     """The best passages by BM25, higher is better."""
-    # `+`: one walk over the matches. Otherwise each id is a full-text query of its own, ten times dearer.
-    within = f" AND +rowid IN ({allowed.sql})" if allowed else ""
     rows = execute(
         connection,
         "SELECT rowid, -rank FROM passage_fts WHERE passage_fts MATCH :match"
-        f"{within} ORDER BY rank LIMIT :limit",
+        f"{_within(allowed)} ORDER BY rank LIMIT :limit",
         {"match": match, "limit": limit, **(allowed.bindings if allowed else {})},
     )
     return {PassageId(row[0]): row[1] for row in rows}
+
+
+def _within(allowed: Allowed | None) -> str:
+    # `+`: one walk over the matches. Otherwise each id is a full-text query of its own, ten times dearer.
+    return f" AND +rowid IN ({allowed.sql})" if allowed else ""
 
 
 def more_different_texts(

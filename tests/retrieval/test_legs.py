@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 
+import numpy as np
 import pytest
 
 from recalld.records import RecallFilter
 from recalld.store.vectors import SqliteVectors
-from retrieval.legs import Found, candidates, search, without
+from retrieval.legs import DEPTH, Found, pool_of, search, without
 from retrieval.query import understand
 from tests.fakes import WordEmbedder
 from tests.retrieval.asking import Memory
@@ -26,7 +28,12 @@ def memory(tmp_path) -> Iterator[Memory]:
 
 
 def found(
-    memory: Memory, text: str, *, vector: bool = True, limits: RecallFilter | None = None
+    memory: Memory,
+    text: str,
+    *,
+    vector: bool = True,
+    limits: RecallFilter | None = None,
+    today: date | None = None,
 ) -> Found:
     assert memory.embedder is not None
     with ThreadPoolExecutor(1) as executor:
@@ -34,7 +41,7 @@ def found(
             database=memory.vault.database,
             vectors=SqliteVectors(),
             executor=executor,
-            query=understand(text),
+            query=understand(text, today),
             query_vector=memory.embedder.embed_query(text) if vector else None,
             limits=limits or RecallFilter(),
         )
@@ -69,13 +76,28 @@ def test_filter_holds_in_both_legs(memory, query):
     assert not found(memory, query, limits=RecallFilter(tags=("nobody",))).anything
 
 
-def test_candidates_carry_only_what_the_query_asks_of_them(memory):
+def test_pool_has_the_scores_and_places_of_the_union(memory):
+    both = found(memory, "pump")
     with memory.vault.database.reader() as connection:
-        for text, number, time in (("when does the pump leak", False, True), ("how many litres of pump oil", True, False), ("pump", False, False)):  # fmt: skip
-            made = {one.passage_id: one for one in candidates(connection, found(memory, text), understand(text))}  # fmt: skip
-            one = made[passage(memory, "Pump")]
-            assert (one.has_number, one.has_time_word) == (number, time)
-            assert one.length == len("Pump leaks oil since March 2024.")
+        pool = pool_of(connection, both)
+    assert sorted(pool.passages) == sorted(both.union)
+    at = pool.passages.index(passage(memory, "Pump"))
+    assert pool.lengths[at] == len("Pump leaks oil since March 2024.")
+    assert pool.keyword[at] == both.keyword[passage(memory, "Pump")]
+    assert np.isnan(pool.keyword[pool.passages.index(passage(memory, "Compressor"))])
+    assert not np.isnan(pool.vector).any()
+
+
+def test_words_that_are_everywhere_are_scored_as_those_that_are_not(tmp_path):
+    with Memory(tmp_path, embedder=WordEmbedder()) as memory:
+        many = "\n\n".join(f"Pump {n} hums." for n in range(2 * DEPTH))
+        memory.take(many=many, rare="Pump leaks oil.\n", other="Oil is dear.\n")
+        few = found(memory, "pump oil", vector=False)
+        # A time is not counted beforehand, so what matches is cut.
+        cut = found(memory, "pump oil since 1990", vector=False, today=date(2026, 1, 1))
+    assert len(few.keyword) == 2 * DEPTH + 2
+    assert len(cut.keyword) == len(cut.keyword_order) == len(few.keyword_order) == DEPTH
+    assert {one: cut.keyword[one] for one in cut.keyword} == {one: few.keyword[one] for one in cut.keyword}  # fmt: skip
 
 
 def test_passage_that_is_gone_meanwhile_is_no_candidate(memory):
@@ -84,9 +106,7 @@ def test_passage_that_is_gone_meanwhile_is_no_candidate(memory):
     memory.set("DELETE FROM passage WHERE id = ?", gone)
     memory.set("DELETE FROM passage_fts WHERE rowid = ?", gone)
     with memory.vault.database.reader() as connection:
-        assert gone not in {
-            one.passage_id for one in candidates(connection, both, understand("pump"))
-        }
+        assert gone not in pool_of(connection, both).passages
 
 
 @pytest.mark.parametrize("channel", ["keyword", "vector"])
@@ -94,7 +114,7 @@ def test_channel_left_out_afterwards_is_as_if_it_had_found_nothing(memory, chann
     both = found(memory, "pump")
     less = without(both, keyword=channel == "keyword", vector=channel == "vector")
     with memory.vault.database.reader() as connection:
-        pool = candidates(connection, less, understand("pump"))
+        pool = pool_of(connection, less)
     others = both.vector_order if channel == "keyword" else both.keyword_order
-    assert {one.passage_id for one in pool} == set(others)
-    assert all(getattr(one, channel) is None for one in pool)
+    assert set(pool.passages) == set(others)
+    assert np.isnan(getattr(pool, channel)).all()

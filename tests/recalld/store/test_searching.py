@@ -1,7 +1,9 @@
 """Keyword search, and what it tells of its candidates."""
 
+from recalld.store.filtering import Allowed
 from recalld.store.searching import (
     WordCounts,
+    every_match,
     keyword_scores,
     keyword_search,
     more_different_texts,
@@ -19,6 +21,17 @@ def test_given_passages_are_scored_where_they_match(filled):
         assert word_counts(connection, ["up", "alpha", "zeta"]) == WordCounts(
             passages_with={"up": 4, "alpha": 1, "zeta": 0}, passages=4
         )
+
+
+def test_every_match_has_the_score_that_a_search_gives_it(filled):
+    with filled.reader() as connection:
+        best = keyword_search(connection, "up OR alpha", 10, None)
+        every = every_match(connection, "up OR alpha", None)
+        assert every == best
+        assert next(iter(every)) == next(iter(best))
+        assert len(every) == 4
+        only = Allowed(sql="SELECT :one", test="{} = :one", bindings={"one": next(iter(best))})
+        assert list(every_match(connection, "up OR alpha", only)) == [next(iter(best))]
 
 
 def test_different_texts_are_counted_also_where_they_are_equally_long(filled):
