@@ -6,12 +6,12 @@ It never orders hits, and knows nothing of ranks: a best hit among nothing is st
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import log, tanh
 
 from recalld.models.embedder import Shift
-from recalld.records import PassageId
+from recalld.records import PassageId, StatementId
 from retrieval.records import StatementEvidence
 from retrieval.text.tongues import Tongue
 from retrieval.thresholds import Thresholds
@@ -99,37 +99,23 @@ def is_rare(passages_with_word: int, passages: int) -> bool:
     return log((passages + 1) / (passages_with_word + 0.5)) >= most / 2
 
 
-def best_evidence(
-    statements: Iterable[StatementEvidence],
-    calibration: Calibration,
-    *,
-    has_rare_word: bool = False,
-) -> tuple[StatementEvidence, float] | None:
-    """The statement with the highest relevance, and that relevance; None when there are no statements.
+def best_by_passage(
+    statements: Iterable[StatementEvidence], relevances: Mapping[StatementId, float]
+) -> dict[PassageId, StatementEvidence]:
+    """The statement with the highest relevance of each passage that has one among these.
 
     It does not depend on their order: equals go by strength, then by the older statement id.
+
+    Args:
+        relevances: What `relevance` gives for each of the statements.
     """
-    judged = (
-        (statement, relevance(statement, calibration, has_rare_word=has_rare_word))
-        for statement in statements
-    )
-    return max(judged, key=_standing, default=None)
-
-
-def best_by_passage(
-    statements: Iterable[StatementEvidence],
-    calibration: Calibration,
-    *,
-    has_rare_word: bool = False,
-) -> dict[PassageId, tuple[StatementEvidence, float]]:
-    """`best_evidence` of each passage that has a statement among these."""
     best: dict[PassageId, tuple[StatementEvidence, float]] = {}
     for statement in statements:
-        judged = (statement, relevance(statement, calibration, has_rare_word=has_rare_word))
+        judged = (statement, relevances[statement.statement_id])
         known = best.get(statement.passage_id)
         if known is None or _standing(judged) > _standing(known):
             best[statement.passage_id] = judged
-    return best
+    return {passage_id: statement for passage_id, (statement, _) in best.items()}
 
 
 def permits(relevance: float, min_relevance: float | None = None) -> bool:

@@ -159,7 +159,7 @@ def _choose(
     relevances = {
         key: relevance(one, ways.calibration, has_rare_word=rare) for key, one in evidence.items()
     }
-    speaking = best_by_passage(evidence.values(), ways.calibration, has_rare_word=rare)
+    speaking = best_by_passage(evidence.values(), relevances)
     covered = coverage_by(query, _rarities(looked))
     passage_allowed = "passage" in limits.kinds and not limits.limits_facts
     ranked = []
@@ -181,12 +181,11 @@ def _choose(
                 fused=place,
                 priors=_priors(query, passage, choice.fact, limits, ways),
             )
-            best = speaking.get(passage_id)
             ranked.append(
                 Ranked(
                     passage=passage,
                     choice=choice,
-                    evidence=best[0] if best else None,
+                    evidence=speaking.get(passage_id),
                     parts=parts,
                 )
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 
 from recalld.records import (
     NoteId,
@@ -20,10 +21,11 @@ def every_match(
     """All passages that match, best first, with their BM25, higher is better."""
     rows = execute(
         connection,
-        f"SELECT rank, rowid FROM passage_fts WHERE passage_fts MATCH :match{_within(allowed)}",
+        f"SELECT rowid, -rank FROM passage_fts WHERE passage_fts MATCH :match{_within(allowed)}",
         {"match": match, **(allowed.bindings if allowed else {})},
     )
-    return {PassageId(passage_id): -rank for rank, passage_id in sorted(rows)}
+    # Rows come by id, and equals stay as they come.
+    return dict(sorted(rows, key=itemgetter(1), reverse=True))
 
 
 def keyword_search(

@@ -12,7 +12,6 @@ from recalld.records import PassageId, StatementId
 from retrieval.evidence import (
     Calibration,
     best_by_passage,
-    best_evidence,
     is_rare,
     permits,
     relevance,
@@ -145,36 +144,26 @@ def test_rarer_word_is_rare_when_a_commoner_one_is(one, other, passages):
 
 
 @given(statement_lists(), st.randoms(use_true_random=False), st.booleans())
-def test_best_evidence_is_the_highest_and_in_no_order(statements, random, rare):
-    best = best_evidence(statements, CALIBRATION, has_rare_word=rare)
+def test_best_of_each_passage_is_its_highest_and_in_no_order(statements, random, rare):
+    judged = {s.statement_id: relevance(s, CALIBRATION, has_rare_word=rare) for s in statements}
+    best = best_by_passage(statements, judged)
     shuffled = list(statements)
     random.shuffle(shuffled)
-    assert best == best_evidence(shuffled, CALIBRATION, has_rare_word=rare)
-    if best is None:
-        assert statements == []
-    else:
-        assert best[1] == max(relevance(s, CALIBRATION, has_rare_word=rare) for s in statements)
-
-
-@given(statement_lists(), st.randoms(use_true_random=False), st.booleans())
-def test_best_of_each_passage_is_its_best_evidence(statements, random, rare):
-    shuffled = list(statements)
-    random.shuffle(shuffled)
-    by_passage = best_by_passage(shuffled, CALIBRATION, has_rare_word=rare)
-    assert set(by_passage) == {s.passage_id for s in statements}
-    for passage, best in by_passage.items():
-        own = [s for s in statements if s.passage_id == passage]
-        assert best == best_evidence(own, CALIBRATION, has_rare_word=rare)
+    assert best_by_passage(shuffled, judged) == best
+    assert set(best) == {s.passage_id for s in statements}
+    for passage, one in best.items():
+        own = [judged[s.statement_id] for s in statements if s.passage_id == passage]
+        assert judged[one.statement_id] == max(own)
 
 
 def test_equals_go_by_strength_then_by_the_older_id():
-    flat = Calibration(tau=0.0, slope=1000.0, keyword_tau=0.5, keyword_slope=1.0)
     weaker, older, newer = (
         statement(cosine=0.8, number=1),
         statement(cosine=0.9, number=2),
         statement(cosine=0.9, number=3),
     )
-    assert best_evidence([weaker, newer, older], flat) == (older, 1.0)
+    equal = {one.statement_id: 1.0 for one in (weaker, older, newer)}
+    assert [*best_by_passage([weaker, newer, older], equal).values()] == [older]
 
 
 @given(shares)
