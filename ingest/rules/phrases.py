@@ -30,8 +30,8 @@ class Phrases:
 
     spaced: re.Pattern[str]
     first_words: frozenset[str]
-    # Finds a word that begins as one of them does; None when none is open.
-    first_parts: re.Pattern[str] | None
+    # What a word begins with that one of them begins with, where that one is open.
+    first_parts: tuple[str, ...]
     # Those in scripts without spaces; None when there are none.
     spaceless: re.Pattern[str] | None
 
@@ -40,10 +40,10 @@ class Phrases:
         if (
             not words.isdisjoint(self.first_words)
             or ("`" in self.first_words and "`" in text)
-            or (self.first_parts is not None and self.first_parts.search(text))
+            or (self.first_parts and any(word.startswith(self.first_parts) for word in words))
         ):
             yield from self.spaced.finditer(text)
-        if self.spaceless is not None and _SPACELESS.search(text):
+        if self.spaceless is not None and not text.isascii():
             yield from self.spaceless.finditer(text)
 
     def stand_in(self, text: str, words: frozenset[str]) -> bool:
@@ -79,15 +79,9 @@ def phrases(words: list[str], start: str = "") -> Phrases:
     return Phrases(
         spaced=re.compile(start + spaced, re.IGNORECASE),
         first_words=frozenset(part for part, goes_on in firsts if not goes_on),
-        first_parts=_beginnings([part for part, goes_on in firsts if goes_on]),
+        first_parts=tuple(part for part, goes_on in firsts if goes_on),
         spaceless=re.compile(f"{start}(?:{spaceless})", re.IGNORECASE) if spaceless else None,
     )
-
-
-def _beginnings(parts: list[str]) -> re.Pattern[str] | None:
-    if not parts:
-        return None
-    return re.compile(rf"(?<![^\W_])(?:{'|'.join(map(re.escape, parts))})", re.IGNORECASE)
 
 
 def alternatives(words: list[str]) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from recalld.records import BlockId, BlockKind, Lines, NoteId, PassageId
 from recalld.store.changes import NewFact, NewStatement
 from recalld.store.connection import Connection, execute, transaction
-from recalld.store.facts import add_fact, restate, retract_unsourced, touched_facts
+from recalld.store.facts import add_fact, restate, settle_facts, touched_facts
 from recalld.store.statements import add_statement, drop_unused_statements
 
 # What these say is for rules alone: fields, headings that stand above what they name, and code.
@@ -226,7 +226,8 @@ class DeepWriter:
     def _replace_facts(
         self, block_id: BlockId, facts: Sequence[DeepFact], extractor: str, now_ms: int
     ) -> None:
-        touched = touched_facts(self._connection, [block_id])
+        lost = touched_facts(self._connection, [block_id])
+        touched = set(lost)
         execute(
             self._connection,
             "DELETE FROM fact_source WHERE passage_id IN (SELECT id FROM passage WHERE block_id = ?)",
@@ -245,7 +246,7 @@ class DeepWriter:
                 )
             )
         drop_unused_statements(self._connection, block_id)
-        retract_unsourced(self._connection, touched)
+        settle_facts(self._connection, touched, lost=lost)
         restate(self._connection, touched)
 
     def postpone(self, block: ToExtract, *, next_try_ms: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from recalld.records import NEUTRAL_IMPORTANCE, BlockId, ExtractedFact
@@ -149,12 +149,18 @@ def add_fact(
 
 def reword_facts(connection: Connection, facts: Collection[int]) -> None:
     """Makes facts, and what they name, what the places that state them now say together."""
-    for fact_id in sorted(facts):
-        rows = execute(
-            connection, "SELECT DISTINCT wording FROM fact_source WHERE fact_id = ?", (fact_id,)
-        )
-        if rows:
-            _reword(connection, fact_id, together([Wording.loads(row[0]) for row in rows]))
+    rows = execute(
+        connection,
+        "SELECT fact_id, wording FROM json_each(?) CROSS JOIN fact_source ON fact_id = value",
+        (json.dumps(sorted(facts)),),
+    )
+    wordings: dict[int, set[str]] = {}
+    for fact_id, wording in rows:
+        wordings.setdefault(fact_id, set()).add(wording)
+    said = {one: together([*map(Wording.loads, each)]) for one, each in wordings.items()}
+    for fact_id, wording in said.items():
+        _reword(connection, fact_id, wording)
+    rename_facts(connection, said)
 
 
 def _reword(connection: Connection, fact_id: int, said: Wording) -> None:
@@ -178,19 +184,32 @@ def _reword(connection: Connection, fact_id: int, said: Wording) -> None:
             "category": said.category,
         },
     )
-    rename_fact(connection, fact_id, said)
 
 
-def rename_fact(connection: Connection, fact_id: int, said: Wording) -> None:
-    """Makes what a fact names, and how these stand to each other, what a wording of it says."""
-    execute(connection, "DELETE FROM mention WHERE fact_id = ?", (fact_id,))
-    execute(connection, "DELETE FROM relation WHERE fact_id = ?", (fact_id,))
+def rename_facts(connection: Connection, said: Mapping[int, Wording]) -> None:
+    """Makes what facts name, and how these stand to each other, what their wordings say."""
+    ids = (json.dumps(sorted(said)),)
+    for table in ("mention", "relation"):
+        execute(
+            connection,
+            f"DELETE FROM {table} WHERE fact_id IN (SELECT value FROM json_each(?))",
+            ids,
+        )
+    entities: dict[str, int] = {}
+    for fact_id in sorted(said):
+        _put_names(connection, fact_id, said[fact_id], entities)
+
+
+def _put_names(
+    connection: Connection, fact_id: int, said: Wording, entities: dict[str, int]
+) -> None:
+    """`entities` has the ids known so far by key, and grows."""
     execute_each(
         connection,
         "INSERT INTO mention (fact_id, entity_id, linked) VALUES (?, ?, ?)"
         " ON CONFLICT (fact_id, entity_id) DO UPDATE SET linked = max(linked, excluded.linked)",
         [
-            (fact_id, _entity_id(connection, name, kind), int(kind == "wikilink"))
+            (fact_id, _entity_id(connection, name, kind, entities), int(kind == "wikilink"))
             for name, kind in said.entities
         ],
     )
@@ -200,9 +219,9 @@ def rename_fact(connection: Connection, fact_id: int, said: Wording) -> None:
         [
             (
                 fact_id,
-                _entity_id(connection, one, "name"),
+                _entity_id(connection, one, "name", entities),
                 verb,
-                _entity_id(connection, other, "name"),
+                _entity_id(connection, other, "name", entities),
             )
             for one, verb, other in said.relations
         ],
@@ -215,14 +234,18 @@ def execute_each(connection: Connection, sql: str, rows: Sequence[tuple[object, 
         execute(connection, sql, row)
 
 
-def _entity_id(connection: Connection, name: str, kind: str) -> int:
+def _entity_id(connection: Connection, name: str, kind: str, known: dict[str, int]) -> int:
     key = entity_key(name)
-    execute(
-        connection,
-        "INSERT INTO entity (key, name, kind) VALUES (?, ?, ?) ON CONFLICT (key) DO NOTHING",
-        (key, name, kind),
-    )
-    return int(execute(connection, "SELECT id FROM entity WHERE key = ?", (key,))[0][0])
+    if key not in known:
+        found = execute(connection, "SELECT id FROM entity WHERE key = ?", (key,))
+        if not found:
+            execute(
+                connection,
+                "INSERT INTO entity (key, name, kind) VALUES (?, ?, ?)",
+                (key, name, kind),
+            )
+        known[key] = int(found[0][0]) if found else connection.last_insert_rowid()
+    return known[key]
 
 
 def touched_facts(connection: Connection, blocks: Sequence[BlockId]) -> set[int]:
@@ -236,39 +259,53 @@ def touched_facts(connection: Connection, blocks: Sequence[BlockId]) -> set[int]
     return {row[0] for row in rows}
 
 
-def retract_unsourced(connection: Connection, facts: Collection[int]) -> None:
-    """Takes out those of `facts` that no place states any more, and entities that nothing names any more.
+def settle_facts(connection: Connection, facts: Collection[int], *, lost: Collection[int]) -> None:
+    """Words facts by the places that state them now, and relates them by what they name then.
 
-    The other facts are worded anew by the places they have left.
+    Those of `lost`, which have lost a place, go where it was their last; so do entities that nothing names any more.
     """
-    ids = {"ids": json.dumps(sorted(facts))}
-    entities = execute(
+    named = named_by(connection, facts)
+    entities = _named_by_any(connection, lost)
+    if lost:
+        _retract_unsourced(connection, lost)
+    reword_facts(connection, facts)
+    settle_said(connection, facts)
+    settle_related(connection, {*facts, *grown_rare_or_common(connection, facts, named)})
+    if entities:
+        execute(
+            connection,
+            f"DELETE FROM entity WHERE id IN (SELECT value FROM json_each(?)) AND {_UNNAMED}",
+            (json.dumps(entities),),
+        )
+
+
+def _named_by_any(connection: Connection, facts: Collection[int]) -> list[int]:
+    """The entities that facts name."""
+    if not facts:
+        return []
+    rows = execute(
         connection,
         "SELECT entity_id FROM mention WHERE fact_id IN (SELECT value FROM json_each(:ids))"
         " UNION SELECT subject FROM relation WHERE fact_id IN (SELECT value FROM json_each(:ids))"
         " UNION SELECT object FROM relation WHERE fact_id IN (SELECT value FROM json_each(:ids))",
-        ids,
+        {"ids": json.dumps(sorted(facts))},
     )
-    named = named_by(connection, facts)
+    return [row[0] for row in rows]
+
+
+def _retract_unsourced(connection: Connection, facts: Collection[int]) -> None:
+    """Takes out those of `facts` that no place states any more."""
     older = superseded_by_any(connection, facts)
     shared = crowded(connection, keys_of_facts(connection, facts))
     execute(
         connection,
-        "DELETE FROM fact WHERE id IN (SELECT value FROM json_each(:ids))"
+        "DELETE FROM fact WHERE id IN (SELECT value FROM json_each(?))"
         " AND NOT EXISTS (SELECT 1 FROM fact_source WHERE fact_id = fact.id)",
-        ids,
+        (json.dumps(sorted(facts)),),
     )
     # What only a retracted fact had superseded holds again.
     settle_successors(connection, older)
     compare_sharing_again(connection, shared - crowded(connection, shared))
-    reword_facts(connection, facts)
-    settle_said(connection, facts)
-    settle_related(connection, {*facts, *grown_rare_or_common(connection, facts, named)})
-    execute(
-        connection,
-        f"DELETE FROM entity WHERE id IN (SELECT value FROM json_each(?)) AND {_UNNAMED}",
-        (json.dumps([row[0] for row in entities]),),
-    )
 
 
 def drop_unnamed_entities(connection: Connection) -> int:

@@ -22,7 +22,7 @@ from recalld.store.changes import (
 from recalld.store.connection import Connection, execute, transaction
 from recalld.store.deep import first_state
 from recalld.store.fact_links import replace_said, settle_said
-from recalld.store.facts import add_fact, restate, retract_unsourced, touched_facts
+from recalld.store.facts import add_fact, restate, settle_facts, touched_facts
 from recalld.store.linking import name_key
 from recalld.store.links import relink, replace_links
 from recalld.store.naming import replace_names
@@ -75,16 +75,17 @@ class NoteWriter:
             stands_elsewhere = self._stands_elsewhere(change)
             note_id = self._put_note(change)
             removed = list(change.removed)
-            touched = touched_facts(self._connection, removed)
+            lost = touched_facts(self._connection, removed)
+            touched = set(lost)
             # Out first: vectors pass through the cache, passages give their uids free. Facts wait
-            # for retract_unsourced, so that one which is stated again keeps its row.
+            # for settle_facts, so that one which is stated again keeps its row.
             self._remove_blocks(removed, change.changed_at_ms)
             for block in change.added:
                 touched |= self._add_block(note_id, change, block)
             for kept in change.kept:
                 self._keep_block(kept)
             spoken_of = replace_said(self._connection, note_id, change.said)
-            retract_unsourced(self._connection, touched)
+            settle_facts(self._connection, touched, lost=lost)
             settle_said(self._connection, spoken_of)
             restate(self._connection, touched | self._facts_of(note_id))
             if stands_elsewhere:
@@ -156,7 +157,7 @@ class NoteWriter:
             touched = touched_facts(self._connection, blocks)
             self._remove_blocks(blocks, now_ms)
             execute(self._connection, "DELETE FROM note WHERE id = ?", (note_id,))
-            retract_unsourced(self._connection, touched)
+            settle_facts(self._connection, touched, lost=touched)
             restate(self._connection, touched)
             root_id, path = found[0]
             relink(self._connection, root_id, {name_key(path)})

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from recalld.records import RootId
 from recalld.store.connection import Connection, execute, transaction
 from recalld.store.fact_links import settle_related, settle_said
-from recalld.store.facts import Wording, drop_unnamed_entities, entity_key, rename_fact, together
+from recalld.store.facts import Wording, drop_unnamed_entities, entity_key, rename_facts, together
 from recalld.store.linking import name_key
 from recalld.store.links import relink
 from recalld.store.naming import replace_names, said_aliases
@@ -82,7 +82,7 @@ class GraphWriter:
         }
         if names == stored_names and relations == stored_relations:
             return False
-        rename_fact(self._connection, fact_id, said)
+        rename_facts(self._connection, {fact_id: said})
         return True
 
     def rejoin(self, after: int) -> Stepped:
