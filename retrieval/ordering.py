@@ -42,7 +42,7 @@ def settle_order(
         weights: Whether either rule takes part.
     """
     order = list(ranked)
-    if _is_of_the_past(query):
+    if is_of_the_past(query):
         return order
     is_current = asks_for_current(query.text)
     takes_newer = query.asks_quantity and not asks_for_earlier(query.text)
@@ -61,7 +61,8 @@ def settle_order(
     return [by_passage[item] for item in ordered]
 
 
-def _is_of_the_past(query: Query) -> bool:
+def is_of_the_past(query: Query) -> bool:
+    """Whether it may want what has been superseded since."""
     if asks_for_current(query.text):
         return False
     return asks_for_past(query.text) or (query.asked is not None and query.asked.is_past)

@@ -6,13 +6,13 @@ candidates were searched for, nor what is shown of the result.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 import numpy as np
 
-from recalld.records import Category, PassageId, RecallFilter, StatementId
+from recalld.records import Category, FactId, PassageId, RecallFilter, StatementId
 from recalld.store.connection import Connection
 from recalld.store.rows import (
     FactRow,
@@ -29,7 +29,7 @@ from retrieval.evidence import Calibration, best_by_passage, is_rare, relevance
 from retrieval.fusion import add_graph, add_neighbours, fuse
 from retrieval.graph.paths import Reached, lent_words
 from retrieval.legs import Found, pool_of, without
-from retrieval.ordering import settle_order
+from retrieval.ordering import is_of_the_past, settle_order
 from retrieval.priors import (
     HALF_LIVES,
     agreement_prior,
@@ -44,7 +44,16 @@ from retrieval.priors import (
 )
 from retrieval.query import Query, Term, coverage_by, known_share, rarity
 from retrieval.ranked import Ranked, own_days
-from retrieval.records import Fused, Parts, Priors, StatementEvidence
+from retrieval.records import (
+    UNSEEN,
+    Fused,
+    Parts,
+    Pool,
+    Priors,
+    Scores,
+    StatementEvidence,
+)
+from retrieval.successors import newest_successors, passages_elsewhere, showing_successors
 from retrieval.text.words import tokens
 from retrieval.weights import STANDARD, Weights
 
@@ -115,27 +124,22 @@ def rank(
     """
     weights = ways.options.weights
     pool = pool_of(connection, found)
-    # Words that no note has can't be found by keyword: what is left of the query speaks for less of it.
-    share = (1 - weights.vector_share) * known_share(
-        query, found.counts.passages_with, found.counts.passages
-    )
-    scores = fuse(pool, vector_weight=1 - share)
-    if ways.options.neighbours and weights.neighbour_share:
-        scores = add_neighbours(scores, pool, share=weights.neighbour_share)
-    reached = found.graph.reached
-    worth = {one: way.worth for one, way in reached.items()}
-    scores = add_graph(scores, pool, worth, most=weights.graph_gain)
-    timely = frozenset(found.in_time)
-    ordered = np.lexsort((np.array(pool.passages, int), -scores.score)).tolist()
-    fused = {
-        pool.passages[place]: scores.of(place)
-        for at, place in enumerate(ordered)
-        if at < size or pool.passages[place] in timely
-    }
-    looked = _look(connection, found.counts, list(fused), limits)
+    scores = _scores(pool, found, query, ways.options)
+    best = _best(pool, scores, size, frozenset(found.in_time))
+    looked = _look(connection, found.counts, best, limits)
+    facts = [fact for some in looked.facts.values() for fact in some]
+    # A question after the past, or as of a day, wants what was so then.
+    is_of_now = weights.supersession and not is_of_the_past(query) and limits.as_of is None
+    newest = newest_successors(connection, facts) if is_of_now else {}
+    elsewhere = passages_elsewhere(connection, newest, facts, limits)
+    if elsewhere:
+        looked = _look(connection, found.counts, [*best, *elsewhere], limits)
+    at = {one: place for place, one in enumerate(pool.passages)}
+    fused = {one: scores.of(at[one]) if one in at else UNSEEN for one in (*best, *elsewhere)}
     near = cosines(connection, list(looked.passages))
+    reached = found.graph.reached
     evidence = _evidence(query, looked, near, reached)
-    ranked = _choose(query, looked, evidence, fused, limits, ways)
+    ranked = _choose(query, looked, evidence, fused, limits, ways, newest)
     if reached:
         ranked = [_with_path(one, reached) for one in ranked]
     ranked.sort(key=lambda one: (-one.parts.total, one.passage.passage_id))
@@ -146,6 +150,26 @@ def rank(
     return settled, looked, evidence
 
 
+def _scores(pool: Pool, found: Found, query: Query, options: RecallOptions) -> Scores:
+    weights = options.weights
+    # Words that no note has can't be found by keyword: what is left of the query speaks for less of it.
+    share = (1 - weights.vector_share) * known_share(
+        query, found.counts.passages_with, found.counts.passages
+    )
+    scores = fuse(pool, vector_weight=1 - share)
+    if options.neighbours and weights.neighbour_share:
+        scores = add_neighbours(scores, pool, share=weights.neighbour_share)
+    worth = {one: way.worth for one, way in found.graph.reached.items()}
+    return add_graph(scores, pool, worth, most=weights.graph_gain)
+
+
+def _best(pool: Pool, scores: Scores, size: int, timely: Collection[PassageId]) -> list[PassageId]:
+    """The passages with the highest scores, best first, and those from the days asked for."""
+    ordered = np.lexsort((np.array(pool.passages, int), -scores.score)).tolist()
+    among = [pool.passages[place] for place in ordered]
+    return [one for at, one in enumerate(among) if at < size or one in timely]
+
+
 def _choose(
     query: Query,
     looked: Looked,
@@ -153,6 +177,7 @@ def _choose(
     fused: Mapping[PassageId, Fused],
     limits: RecallFilter,
     ways: Ways,
+    newest: Mapping[FactId, FactId],
 ) -> list[Ranked]:
     # Days are as telling as a rare word.
     rare = query.is_of_time_alone or any(_is_rare_term(term, looked) for term in query.terms)
@@ -189,7 +214,7 @@ def _choose(
                     parts=parts,
                 )
             )
-    return ranked
+    return showing_successors(ranked, looked.facts, relevances, newest)
 
 
 def timely(

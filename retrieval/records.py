@@ -104,6 +104,10 @@ class Fused(NamedTuple):
         return self.fused + self.neighbour + self.graph
 
 
+# Of a passage that no leg brought up.
+UNSEEN = Fused(keyword_z=0.0, vector_z=0.0, fused=0.0)
+
+
 class Priors(NamedTuple):
     """What is known of a candidate besides how it matches: each bounded, all added to the score."""
 

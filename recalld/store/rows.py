@@ -21,7 +21,7 @@ from recalld.records import (
     StatementId,
 )
 from recalld.store.connection import Connection, execute
-from recalld.store.filtering import fact_conditions
+from recalld.store.filtering import Allowed, fact_conditions
 
 
 class PassageRow(NamedTuple):
@@ -181,6 +181,20 @@ def facts_of_passages(
     for row in map(_fact, rows):
         found.setdefault(row.passage_id, []).append(row)
     return found
+
+
+def passages_stating(
+    connection: Connection, facts: Collection[FactId], allowed: Allowed | None
+) -> list[PassageId]:
+    """The passages that state any of these facts and that a filter lets through, by their id."""
+    within = f" AND {allowed.holds('passage_id')}" if allowed else ""
+    rows = execute(
+        connection,
+        "SELECT DISTINCT passage_id FROM json_each(:facts) CROSS JOIN fact_source"
+        f" ON fact_id = value WHERE 1{within} ORDER BY passage_id",
+        {"facts": json.dumps(sorted(facts)), **(allowed.bindings if allowed else {})},
+    )
+    return [PassageId(row[0]) for row in rows]
 
 
 def places_of_fact(connection: Connection, fact_id: FactId) -> list[FactRow]:

@@ -372,3 +372,45 @@ def test_model_that_answers_no_question_about_pairs_is_told_in_status(tmp_path):
             daemon.call("reextract", parked=True)
             assert daemon.settle()["verdicts"]["failed"] == 0
             assert len(pairs(daemon)) == 1
+
+
+FILLERS = {
+    f"filler{n}.md": f"# Filler {n}\n\nNote {n} speaks of topic {n} and a day {n}.\n"
+    for n in range(9)
+}
+
+
+def test_successor_in_a_passage_that_another_fact_speaks_for_is_told(tmp_path):
+    notes = {
+        "now.md": "---\ndate: 2026-06-01\n---\n"
+        "In May 2019 Ana lived in Paris. Ana lives in Utrecht.\n",
+        "then.md": "---\ndate: 2020-01-01\n---\nAna lives in Rotterdam.\n",
+    }
+    with RunningDaemon(tmp_path) as daemon:
+        for path, text in (notes | FILLERS).items():
+            daemon.write(path, text)
+        daemon.settle()
+        texts = daemon.texts("where does Ana live?")
+        assert texts[:2] == ["Ana lives in Utrecht.", "Ana lives in Rotterdam."]
+        # What was so then is asked for, and stands where it matched best.
+        assert daemon.texts("where did Ana live in 2019?")[0] == "In May 2019 Ana lived in Paris."
+
+
+def test_successor_in_a_passage_that_no_word_leads_to_is_told_where_the_filter_lets_it(tmp_path):
+    notes = {
+        "a/then.md": "---\ndate: 2025-01-01\n---\n# Infra\n\nThe billing queue runs on rabbit.\n",
+        "b/now.md": "---\ndate: 2026-01-01\n---\n# Infra\n\nThe billing queue runs on kafka.\n",
+    }
+    with RunningDaemon(tmp_path) as daemon:
+        for path, text in (notes | FILLERS).items():
+            daemon.write(path, text)
+        daemon.settle()
+        # No word of the question stands in the newer note.
+        hits = daemon.recall("rabbit")
+        assert [hit["text"] for hit in hits] == [
+            "The billing queue runs on kafka.",
+            "The billing queue runs on rabbit.",
+        ]
+        assert hits[1]["superseded_by"] == hits[0]["anchor"]
+        only = daemon.recall("rabbit", paths=["a/**"])
+        assert [hit["text"] for hit in only] == ["The billing queue runs on rabbit."]
