@@ -164,10 +164,14 @@ def fact_uid(fact: ExtractedFact, title: str, heading_path: Sequence[str]) -> st
 
 
 def uid_of(text: str, happened: DateInterval | None, where: Sequence[str] = ()) -> str:
-    """The identity of these words on these days, under these headings where they lean on them."""
-    plain = " ".join(unicodedata.normalize("NFKC", text).casefold().split())
+    """The identity of these words on these days, under these headings where they lean on them.
+
+    Only white space and a last full stop are no part of it: `-v` is not `-V`, 5 mW not 5 MW, 10² not 102. Whether words
+    that are written otherwise say the same is for the comparison of facts to find out.
+    """
+    plain = " ".join(unicodedata.normalize("NFC", text).split())
     days = f"{happened.first}/{happened.last}" if happened is not None else ""
-    return digest(plain.strip(" .。!！;；"), days, *where).hex()
+    return digest(plain.rstrip(" .。"), days, *where).hex()
 
 
 def plan_note(

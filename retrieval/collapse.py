@@ -25,6 +25,8 @@ _MARKS: dict[str, str] = {
 }
 # Few texts have any of them, and a search passes over the rest faster than a translation.
 _ANY_MARK = re.compile(f"[{''.join(_MARKS)}]")
+# Full-width forms of ASCII, and half-width kana, which NFKC makes as wide as their others.
+_WIDE = re.compile("[\uff01-\uff9f\u3000]+")
 # What ends a sentence and adds nothing to it; `?` and `!` mean something.
 _PLAIN_ENDS = ".,;:"
 # Texts whose form is remembered: the same facts answer many questions.
@@ -83,14 +85,15 @@ def collapse(ranked: Iterable[Shown]) -> tuple[Collapsed, ...]:
 
 @lru_cache(_REMEMBERED)
 def normalised(text: str) -> str:
-    """The text as it is compared: one case, one form of letters, spaces, quotes and dashes, no last full stop.
+    """The text as it is compared: one form of letters, spaces, quotes and dashes, a small first letter, no full stop.
 
-    Punctuation inside stays, since `1.2` is not `12`, nor `5` degrees `-5`.
+    Punctuation inside stays, since `1.2` is not `12`, nor `5` degrees `-5`; so do case and raised digits: `-v` is not
+    `-V`, 5 mW not 5 MW, 10² not 102.
     """
-    folded = text.casefold()
     if not text.isascii():
-        folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
-    plain = " ".join(_ANY_MARK.sub(_one_form, folded).split())
+        text = unicodedata.normalize("NFC", _WIDE.sub(_narrow, text))
+    plain = " ".join(_ANY_MARK.sub(_one_form, text).split())
+    plain = plain[:1].lower() + plain[1:]
     # One such mark after a word; the path in `git add .` and `cd ..` is none.
     if plain[-1:] in _PLAIN_ENDS and plain[-2:-1] not in " " + _PLAIN_ENDS:
         return plain[:-1]
@@ -111,6 +114,10 @@ def fit_budget(texts: Sequence[str], max_chars: int) -> tuple[int, ...]:
             taken.append(place)
             left -= len(text)
     return tuple(taken)
+
+
+def _narrow(found: re.Match[str]) -> str:
+    return unicodedata.normalize("NFKC", found[0])
 
 
 def _one_form(mark: re.Match[str]) -> str:

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from recalld.records import BlockId, FileStat, NoteId, RootId
+from recalld.store.carrying import carry_words, spoken_of
 from recalld.store.changes import (
     KeptBlock,
     NewBlock,
@@ -76,6 +77,7 @@ class NoteWriter:
             note_id = self._put_note(change)
             removed = list(change.removed)
             lost = touched_facts(self._connection, removed)
+            spoken = spoken_of(self._connection, lost)
             touched = set(lost)
             # Out first: vectors pass through the cache, passages give their uids free. Facts wait
             # for settle_facts, so that one which is stated again keeps its row.
@@ -84,9 +86,10 @@ class NoteWriter:
                 touched |= self._add_block(note_id, change, block)
             for kept in change.kept:
                 self._keep_block(kept)
-            spoken_of = replace_said(self._connection, note_id, change.said)
+            linked = replace_said(self._connection, note_id, change.said)
             settle_facts(self._connection, touched, lost=lost)
-            settle_said(self._connection, spoken_of)
+            carry_words(self._connection, spoken, touched)
+            settle_said(self._connection, linked)
             restate(self._connection, touched | self._facts_of(note_id))
             if stands_elsewhere:
                 compare_again(self._connection, self._facts_of(note_id))

@@ -414,3 +414,47 @@ def test_successor_in_a_passage_that_no_word_leads_to_is_told_where_the_filter_l
         assert hits[1]["superseded_by"] == hits[0]["anchor"]
         only = daemon.recall("rabbit", paths=["a/**"])
         assert [hit["text"] for hit in only] == ["The billing queue runs on rabbit."]
+
+
+def test_what_a_user_said_goes_on_when_the_note_or_the_heading_gets_another_name(tmp_path):
+    one, other = "The billing database runs on db1.", "The billing database runs on db2."
+    with RunningDaemon(tmp_path) as daemon:
+        daemon.write("prod-a.md", f"---\ndate: 2026-01-01\n---\n{one}\n")
+        daemon.write("prod-b.md", f"---\ndate: 2026-01-01\n---\n{other}\n")
+        daemon.settle()
+
+        def anchor(text: str) -> str:
+            return str(hit_of(daemon.recall("billing database"), text)["anchor"])
+
+        before = {anchor(one), anchor(other)}
+        daemon.call("resolve", anchor=anchor(one), over=anchor(other))
+        assert daemon.texts("billing database") == [one, other]
+        (daemon.vault / "prod-b.md").rename(daemon.vault / "billing.md")
+        daemon.settle()
+        daemon.write("prod-a.md", f"---\ndate: 2026-01-01\n---\n# Set-up\n\n{one}\n")
+        daemon.settle()
+        # Both lean on what stands above them, and are other facts now.
+        assert not before & {anchor(one), anchor(other)}
+        assert daemon.texts("billing database") == [one, other]
+        assert hit_of(daemon.recall("billing database"), other)["superseded_by"] == anchor(one)
+        assert all(pair["state"] == "resolved" for pair in pairs(daemon))
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The garden has an area of 10² square metres.", "The garden has an area of 102 square metres."),
+        ("Archives are opened with tar -x here.", "Archives are opened with tar -X here."),
+        ("The laser of the lab needs 5 mW.", "The laser of the lab needs 5 MW."),
+        ("The result of the exercise is 5!", "The result of the exercise is 5."),
+        ("Oom Jan houdt van Polish.", "Oom Jan houdt van polish."),
+    ],
+)  # fmt: skip
+def test_words_that_differ_in_a_sign_or_in_case_are_two_facts(tmp_path, one, other):
+    with RunningDaemon(tmp_path) as daemon:
+        daemon.write("2025-01-01.md", one + "\n")
+        daemon.write("2026-01-01.md", other + "\n")
+        daemon.settle()
+        assert len(daemon.rows("SELECT 1 FROM fact")) == 2
+        for hit in daemon.recall(one):
+            assert hit["text"] in (daemon.vault / hit["source"]["path"]).read_text()

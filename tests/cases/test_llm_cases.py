@@ -130,7 +130,7 @@ def test_auto_without_a_server_costs_nothing_and_says_so(tmp_path):
         assert status["models"]["llm"]["state"] == "off"
         assert "`ollama serve`" in status["models"]["llm"]["hint"]
         assert status["queue"]["extract"] == 0
-        assert facts(daemon) == {PORT: "rules@5"}
+        assert facts(daemon) == {PORT: "rules@6"}
         assert daemon.texts("database port") == [PORT]
 
 
@@ -384,7 +384,7 @@ def test_useless_answers_park_the_block_and_spare_the_others(tmp_path, fake, ste
         daemon.write("a.md", f"# House\n\n{MIRROR}\n\n{poison}\n\n{GATEWAY}\n")
         daemon.write("b.md", f"{PORT}\n")
         status = daemon.settle()
-        assert facts(daemon) == {MIRROR: "llm", GATEWAY: "llm", PORT: "llm", poison: "rules@5"}
+        assert facts(daemon) == {MIRROR: "llm", GATEWAY: "llm", PORT: "llm", poison: "rules@6"}
         assert status["queue"]["parked"] == 1
         [parked] = status["extraction"]["parked"]
         assert (parked["path"], parked["lines"]) == ("a.md", [5, 5])
@@ -487,7 +487,7 @@ def test_block_of_which_nothing_holds_keeps_its_own_facts(tmp_path, fake):
     with with_model(tmp_path, fake) as daemon:
         daemon.write("a.md", f"{PORT}\n")
         status = daemon.settle()
-        assert facts(daemon) == {PORT: "rules@5"}
+        assert facts(daemon) == {PORT: "rules@6"}
         assert status["extraction"]["refused"]["leak"] == 2
         assert "holds" in status["extraction"]["parked"][0]["reason"]
 

@@ -105,7 +105,7 @@ def test_nothing_collapses_to_nothing():
     [
         ("The port is 5432.", "the port  is\n5432"),
         ("It’s “done”", 'it\'s "done"'),
-        ("Straße", "STRASSE"),
+        ("ﾊﾞｯｸｱｯﾌﾟ", "バックアップ"),
         ("ｐｏｒｔ　５４３２", "port 5432"),
         ("café", "cafe\u0301"),
         ("端口是5432。", "端口是5432"),
@@ -131,6 +131,10 @@ def test_same_but_for_writing_is_the_same(one, other):
         ("It does not work", "It does work"),
         ("naïve", "naive"),
         ("が", "か"),
+        ("an area of 10² metres", "an area of 102 metres"),
+        ("tar -x", "tar -X"),
+        ("The laser has 5 mW", "The laser has 5 MW"),
+        ("I like Polish", "I like polish"),
     ],
 )
 def test_marks_that_mean_something_stay(one, other):
@@ -138,10 +142,9 @@ def test_marks_that_mean_something_stay(one, other):
 
 
 @given(st.text())
-def test_normalising_case_and_space_does_not_matter(text):
+def test_normalising_again_or_with_space_round_it_changes_nothing(text):
     assert normalised(f"  {text}\n") == normalised(text)
-    if text.isascii():
-        assert normalised(text.upper()) == normalised(text)
+    assert normalised(normalised(text)).rstrip(".,;:") == normalised(text).rstrip(".,;:")
 
 
 @st.composite

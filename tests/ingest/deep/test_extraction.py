@@ -177,7 +177,7 @@ def test_failure_is_the_texts_fault_when_the_model_answers_another_question(deep
     deep.model.poison["F28"] = slow(state)
     outcomes = deep.run()
     assert outcomes.count("failed") == 3
-    assert deep.by() == {PORT: "llm", BOILER: "rules@5"}
+    assert deep.by() == {PORT: "llm", BOILER: "rules@6"}
     assert deep.rows("SELECT parked_reason FROM block WHERE extraction = 'parked'") == [
         ("no answer",)
     ]
@@ -193,7 +193,7 @@ def test_a_models_fact_is_as_important_as_what_it_was_taken_from(deep):
     assert deep.rows(shown) == [(BOILER, 0.5), (PORT, 0.8), (MIRROR, 0.5)]
     deep.put(f"---\narchived: true\n---\n{text}")
     deep.run()
-    assert set(deep.by().values()) - {"rules@5"} == {"llm"}
+    assert set(deep.by().values()) - {"rules@6"} == {"llm"}
     assert (BOILER, 0.3) in deep.rows(shown)
     asked = len(deep.model.requests)
     deep.put(text)
@@ -239,7 +239,7 @@ def test_long_block_goes_in_pieces_and_none_is_asked_twice(deep):
     deep.model.complete = complete  # type: ignore[method-assign] # the fake's own
     with pytest.raises(ModelError):
         deep.stage.step(EXTRACTOR)
-    assert set(deep.by().values()) == {"rules@5"}
+    assert set(deep.by().values()) == {"rules@6"}
     assert deep.run() == ["accepted"]
     asked = [text for texts in deep.model.asked for text in texts]
     assert len(asked) == len(set(asked)) + 1
@@ -273,7 +273,7 @@ def test_answer_cut_at_the_limit_is_no_answer(deep):
     deep.put(f"{PORT}\n")
     deep.model.answer = lambda _: Step(text=say(PORT).text, reason="length")
     assert deep.run() == ["failed"] * 3
-    assert deep.by() == {PORT: "rules@5"}
+    assert deep.by() == {PORT: "rules@6"}
 
 
 def test_invented_facts_alone_are_tried_once_more_then_parked_with_their_count(deep):
@@ -281,7 +281,7 @@ def test_invented_facts_alone_are_tried_once_more_then_parked_with_their_count(d
     deep.model.answer = lambda _: say("The gateway listens on port 9091.")
     deep.run()
     assert len(deep.model.requests) == 2
-    assert deep.by() == {PORT: "rules@5"}
+    assert deep.by() == {PORT: "rules@6"}
     [(state, refused)] = deep.rows("SELECT extraction, refused FROM block")
     assert (state, json.loads(refused)) == ("parked", {"number": 1})
 
