@@ -334,7 +334,9 @@ def _fact(
     happened = find_dates(text, note_date=context.note_date)
     category = None if of_field else find_category(text, has_date=happened is not None)
     entities = find_entities(text, source, context.names)
-    relations = relations or find_relations(text, entities, labels=link_labels(source))
+    relations = relations or find_relations(
+        text, entities, labels=link_labels(source), title="" if of_field else context.title
+    )
     is_kind = category not in (None, Category.KNOWLEDGE)
     marked = is_kind or relations or happened is not None
     if happened is None and context.section_day is not None:

@@ -1,6 +1,9 @@
 """Relations that a sentence states beyond doubt.
 
 They are two named things with nothing but a known verb between them, the cells of a table, and links in a note's head.
+Of the two, the first must be what its clause is about, and the second all that is said of it: `the port of A is B` and
+`A is a B server` relate A to B in no way that is known. A clause that is planned, doubted or only so on condition
+states nothing.
 
 Entities come from outside; what else a sentence says is not known here.
 """
@@ -9,13 +12,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 
+from ingest.rules.clauses import (
+    ARTICLES,
+    JOINT,
+    is_behind_a_part,
+    is_stated,
+    leans,
+    places_of,
+    prepositions,
+)
 from recalld.records import Entity, Relation
+from retrieval.text.words import stop_words
 
 _WIKILINK = re.compile(r"\[\[([^\[\]\n|#^]+)[^\[\]\n]*\]\]")
 _OTHER_IN_FIELD = re.compile(r"\w")
-_ARTICLES = r"(?:(?:the|a|an|our|my|de|het|een|der|die|das|den|dem|ein|eine|einen|einem)\s+)?"
 _ADVERBS = r"(?:(?:now|currently|also|nu|momenteel|ook|jetzt|derzeit|auch)\s+)?"
 _VERBS = {
     "is": "is|ist",
@@ -45,7 +58,7 @@ _VERBS = {
 }  # fmt: skip
 _BETWEEN = {
     predicate: re.compile(
-        rf"[`\s]*{_ADVERBS}(?:{verbs})(?:\s+{_ADVERBS}{_ARTICLES}|[`\s]*)[`\s]*", re.IGNORECASE
+        rf"[`\s]*{_ADVERBS}(?:{verbs})(?:\s+{_ADVERBS}{ARTICLES}|[`\s]*)[`\s]*", re.IGNORECASE
     )
     for predicate, verbs in _VERBS.items()
 }
@@ -59,9 +72,21 @@ _CLOSING = {
     "managed_by": {"wird von": "(?:verwaltet|betreut)", "由": "(?:管理|负责)"},
 }
 
+_ARTICLE_LAST = re.compile(r"\b(?:the|a|an|our|my|de|het|een)\s+$", re.IGNORECASE)
+_OWNS_WHAT_FOLLOWS = re.compile(r"['’]s?\b|[-/(]|\s?[的の]|\s*上的|\s*里的")
+_NEXT_WORD = re.compile(r"\ ([^\W\d_][\w-]*)")
+# More words than these are no name of a thing.
+_MOST_ADDED = 3
+
+_Place = tuple[int, int, str]
+
 
 def find_relations(
-    text: str, entities: Sequence[Entity], *, labels: Mapping[str, str] | None = None
+    text: str,
+    entities: Sequence[Entity],
+    *,
+    labels: Mapping[str, str] | None = None,
+    title: str = "",
 ) -> tuple[Relation, ...]:
     """Relations between entities that stand side by side in a sentence with a known verb between them.
 
@@ -69,25 +94,84 @@ def find_relations(
         text: The sentence.
         entities: What it names.
         labels: How an entity is shown in it, where a link shows something else than its target.
+        title: What the note is called: a name here, however it is written.
     """
     shown = labels or {}
     places = _outermost(
-        (at, at + len(name), entity.name)
-        for entity in entities
-        for name in (shown.get(entity.name, entity.name),)
-        for at in _places(text, name)
+        [
+            *(
+                (at, at + len(name), entity.name)
+                for entity in entities
+                for name in (shown.get(entity.name, entity.name),)
+                for at in places_of(text, name)
+            ),
+            *_places_of_title(text, title),
+        ]
     )
     found: dict[Relation, None] = {}
-    for (_, end, subject), (start, after, other) in pairwise(places):
-        predicate = _predicate(text[end:start], text[after : after + 40]) if start >= end else None
-        if predicate and subject != other:
-            found[Relation(subject=subject, predicate=predicate, object=other)] = None
+    # Where what is said of another name ends: behind it a joint begins a clause, elsewhere it joins two names.
+    ends: set[int] = set()
+    for before, (one, other) in zip([None, *places], pairwise(places), strict=False):
+        if before and before[1] not in ends and JOINT.fullmatch(text, before[1], one[0]):
+            continue
+        relation = _relation(text, one, other)
+        if relation is not None:
+            ends.add(other[1])
+            if is_stated(text, one[:2], other[:2]):
+                found[relation] = None
     return tuple(found)
 
 
-def _outermost(places: Iterable[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
+def _relation(text: str, one: _Place, other: _Place) -> Relation | None:
+    """What the verb between two places says; None where there is none, or where they are not all that it relates."""
+    (begin, end, subject), (start, after, thing) = one, other
+    between, following = text[end:start], text[after : after + 40]
+    predicate = _predicate(between, following) if start >= end else None
+    if predicate is None or subject.casefold() == thing.casefold() or leans(text[:begin]):
+        return None
+    is_code = following.startswith("`")
+    if is_code or _closing(predicate, between):
+        return Relation(subject=subject, predicate=predicate, object=thing)
+    if _OWNS_WHAT_FOLLOWS.match(following):
+        return None
+    added = _added(text[after:])
+    if predicate == "is" and (added or is_behind_a_part(text, begin)):
+        return None
+    if _ARTICLE_LAST.search(between) and text[start:after] == thing:
+        # `the GitHub webhook` is another thing than GitHub.
+        thing = f"{thing}{added}"
+        if _added(text[after + len(added) :]):
+            return None
+    return Relation(subject=subject, predicate=predicate, object=thing)
+
+
+def _added(following: str) -> str:
+    """The words right behind a name that go on with it, up to a word that says nothing; three at most."""
+    at = 0
+    for _ in range(_MOST_ADDED):
+        word = _NEXT_WORD.match(following, at)
+        if word is None or word[1].lower() in _stop_words() | prepositions():
+            break
+        at = word.end()
+    return following[:at]
+
+
+def _places_of_title(text: str, title: str) -> Iterable[_Place]:
+    """Where a note's title stands; with capitals or without, since it is a title."""
+    plain = text.lower()
+    if len(title) > 1 and len(plain) == len(text):
+        for at in places_of(plain, title.lower()):
+            yield at, at + len(title), title
+
+
+@cache
+def _stop_words() -> frozenset[str]:
+    return frozenset().union(*(stop_words(language) for language in ("en", "nl", "de", "fr")))
+
+
+def _outermost(places: Iterable[_Place]) -> list[_Place]:
     """The places in order, without those that lie inside another: `GitHub` in `GitHub webhook` is no end."""
-    kept: list[tuple[int, int, str]] = []
+    kept: list[_Place] = []
     for place in sorted(places, key=lambda one: (one[0], -one[1])):
         if not kept or place[1] > kept[-1][1]:
             kept.append(place)
@@ -126,20 +210,13 @@ def _predicate(between: str, following: str) -> str | None:
     for predicate, pattern in _BETWEEN.items():
         if not pattern.fullmatch(between):
             continue
-        verbs = _CLOSING.get(predicate, {}).items()
-        closing = next((end for verb, end in verbs if verb in between.lower()), None)
+        closing = _closing(predicate, between)
         if closing is None or re.match(rf"[`\s]*{closing}", following):
             return predicate
     return None
 
 
-def _places(text: str, name: str) -> list[int]:
-    places: list[int] = []
-    at = text.find(name)
-    while at >= 0:
-        around = text[max(at - 1, 0) : at], text[at + len(name) : at + len(name) + 1]
-        # Beside CJK there are no spaces: only a Latin letter or digit continues a word.
-        if not name.isascii() or not any(c.isascii() and c.isalnum() for c in around):
-            places.append(at)
-        at = text.find(name, at + len(name))
-    return places
+def _closing(predicate: str, between: str) -> str | None:
+    """What a verb that ends behind its object ends with."""
+    verbs = _CLOSING.get(predicate, {}).items()
+    return next((end for verb, end in verbs if verb in between.lower()), None)

@@ -36,6 +36,9 @@ _MONTHS_DE = (
 )
 _LAST_WORD = re.compile(r"([^\W\d_][\w.]*|\d+)\.[\s\"'”’)\]]*$")
 _QUOTED_SPEECH = re.compile(r"(?:と|って|という|とか|との)")
+# A mark by itself ends no word: it begins the one behind it (`./build`, `.env`), or is one (`docker build .`).
+_LONE_MARK = re.compile(r"(?:^|[\s(\[\"'“‘«])([.!?]+)$")
+_LONE_STOPS = re.compile(r"(?:^|\s)\.+\s*$")
 _CLOSED_QUOTE = re.compile(r"[」』”\"]\s*$")
 _THAI = re.compile(r"[\u0e00-\u0e7f]")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uac00-\ud7af]")
@@ -112,6 +115,12 @@ def _is_border(text: str, start: int, at: int) -> bool:
     if _CLOSED_QUOTE.search(tail) and _QUOTED_SPEECH.match(after):
         return False
     if before.count("`") % 2:
+        return False
+    if not text[at - 1].isspace() and not text[at].isspace():
+        lone = _LONE_MARK.search(tail)
+        if lone is not None and (lone[1].endswith(".") or not text[at].isupper()):
+            return False
+    if _LONE_STOPS.search(tail) and after[0].isascii() and not after[0].isupper():
         return False
     if tail.rstrip().endswith("`") and not after[0].isupper():
         # The full stop is code: `.` 指明后缀.

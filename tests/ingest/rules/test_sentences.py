@@ -34,6 +34,16 @@ def told(text: str) -> list[str]:
         ["John F. Kennedy spoke.", "We listened."],
         ["Wait... what?", "Really."],
         ["He said no.", "Then he left in No. 5."],
+        ["Delete it with rm -rf ./build now.", "Open ../secrets/key in the editor."],
+        ["Run docker build . in the folder.", "Then git add . && git commit."],
+        ["Put it in .env or .gitignore.", ".NET is fine."],
+        ["Set color: red !important in it.", "Ask ?page=2 for more."],
+        ["Kopieer ../config/x naar ./y en herstart.", "Klaar."],
+        ["Ruf ./start.sh auf.", "Danach ../stop.sh."],
+        ["Voir ../réglages pour ça.", "C'est fini !", "Vraiment ?", "Oui."],
+        ["打开 ../key 文件。", "然后使用 ./build 目录。"],
+        ["ファイルは ../設定 にある。", "次は .env を見る。"],
+        ["![[Map.base]] shows it.", "It works .", "Then it stops ."],
     ],
 )
 def test_sentences_end_where_a_reader_says(sentences):
