@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ingest.deep.mentions import all_named
 from ingest.deep.prompt import (
     PROMPT_VERSION,
     SCHEMA,
@@ -351,7 +352,13 @@ def _deep_fact(block: ToExtract, found: Found, sentences: Sequence[BlockSentence
             lines=lines,
             category=found.category,
             confidence=found.confidence,
-            entities=found.entities,
+            entities=all_named(
+                found.entities,
+                found.statement,
+                sentence=nearest.text,
+                block=block.text,
+                title=block.title,
+            ),
             relations=found.relations,
             happened=found.happened,
             importance=nearest.importance,

@@ -12,10 +12,9 @@ from datetime import date
 from ingest.agreement.keys import content_words
 from ingest.agreement.relation import Claim, compare
 from ingest.deep.prompt import EXAMPLE_MARKERS, Piece
+from ingest.deep.triples import relations_said
 from recalld.records import BlockId, Category, DateInterval, Entity, Relation
 from retrieval.grounding.verdict import Grounded, Refused, ground
-from retrieval.grounding.wording import negation
-from retrieval.text.words import tokens
 
 # More from one block is not extraction but a runaway.
 _MOST_FACTS = 60
@@ -26,7 +25,6 @@ _FRAME = re.compile(
     r"|<\|?(?:im_start|im_end|system|assistant)\|?>|[{\[]\s*\"(?:facts|statement)\"\s*:",
     re.IGNORECASE,
 )
-_SNAKE = re.compile(r"[\W_]+")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,7 +142,7 @@ def _found(raw: object, statement: str) -> Found:
         confidence=_confidence(fields.get("confidence")),
         happened=_day(fields.get("date"), statement),
         entities=tuple(_entities(fields.get("entities"), statement)),
-        relations=tuple(_relations(fields.get("relations"), statement)),
+        relations=tuple(relations_said(fields.get("relations"), statement)),
     )
 
 
@@ -181,33 +179,6 @@ def _entities(value: object, statement: str) -> list[Entity]:
         for name in dict.fromkeys(names)
         if len(name.strip()) > 1 and name.strip().casefold() in held
     ]
-
-
-def _relations(value: object, statement: str) -> list[Relation]:
-    """Triples that the statement says in this order, in its own words, and does not deny."""
-    if negation().holds(statement):
-        return []
-    triples = value if isinstance(value, list) else []
-    made = (_relation(triple, statement) for triple in triples)
-    return [one for one in made if one is not None]
-
-
-def _relation(triple: object, statement: str) -> Relation | None:
-    if not (isinstance(triple, list) and len(triple) == 3):
-        return None
-    parts = [" ".join(part.split()) for part in triple if isinstance(part, str) and part.strip()]
-    if len(parts) < 3:
-        return None
-    subject, predicate, thing = parts
-    held = statement.casefold()
-    start = held.find(subject.casefold())
-    after = held.find(thing.casefold(), start + len(subject))
-    # A verb may stand at the end, behind what it is about.
-    said = set(tokens(predicate.replace("_", " "))) <= set(tokens(held[start + len(subject) :]))
-    word = _SNAKE.sub("_", predicate.casefold()).strip("_")
-    if start < 0 or after < 0 or not said or not word:
-        return None
-    return Relation(subject=subject, predicate=word, object=thing)
 
 
 def joined(replies: Sequence[BlockReply]) -> BlockReply:

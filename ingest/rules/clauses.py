@@ -17,7 +17,9 @@ ARTICLES = r"(?:(?:the|a|an|our|my|de|het|een|der|die|das|den|dem|ein|eine|einen
 # What ends a clause, for what is said of the one beside it holds of this one no more.
 _BORDER = re.compile(r"[,;:，；：。、]|(?<=\S)[.!?](?=\s)")
 # What stands between two names that belong together, or between two clauses.
-JOINT = re.compile(rf"[`\s]*(?:and|en|und|et|&|和|与|與|と|及)\s*{ARTICLES}[`\s]*", re.IGNORECASE)
+JOINT = re.compile(
+    rf"[`\s]*(?:\b(?:and|en|und|et)\b|[&和与與と及])\s*{ARTICLES}[`\s]*", re.IGNORECASE
+)
 _BORDER_BEHIND = re.compile(
     rf"{_BORDER.pattern}|\b(?:and|en|und|et|but|maar|aber|mais)\b|[但而]", re.IGNORECASE
 )
