@@ -19,8 +19,8 @@ from structlog.typing import EventDict, Processor, WrappedLogger
 Level = Literal["debug", "info", "warning", "error"]
 Format = Literal["auto", "json", "console"]
 
-# Libraries that tell every file event, run of a job or parser rule at a level that we show.
-_TALKATIVE = ("watchdog", "apscheduler", "markdown_it")
+# Libraries that tell every file event, run of a job, parser rule or request at a level that we show.
+_TALKATIVE = ("watchdog", "apscheduler", "markdown_it", "httpx", "httpcore")
 _CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 

@@ -31,8 +31,19 @@ RejectedReason = Literal[
     "schema_echo",
 ]
 
-_THINK = re.compile(r"<(think|thinking|thought|reasoning)>", re.IGNORECASE)
-_THOUGHT = re.compile(r"</(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
+# How models mark that they think aloud: a word in brackets of some kind, with the maker's name before it (`seed:`),
+# bars or `START_`; or a channel, of which only `final` is the answer. In square brackets other words are prose.
+_WORD = r"(?:\w{1,20}:)?(?:think(?:ing)?|thought|reasoning|analysis|reflection|scratchpad)\|?[>▷]"
+_MESSAGE = r"[^<]*(?:<\|constrain\|>[^<]*)?<\|message\|>"
+_THINK = re.compile(
+    rf"[<◁]\|?(?:START_|begin_of_)?{_WORD}|\[think(?:ing)?\]"
+    rf"|<\|channel\|>(?!\s*final\b){_MESSAGE}",
+    re.IGNORECASE,
+)
+_THOUGHT = re.compile(
+    rf"[<◁]\|?(?:/|END_|end_of_){_WORD}|\[/think(?:ing)?\]|<\|channel\|>\s*final\b{_MESSAGE}",
+    re.IGNORECASE,
+)
 _OPENING = re.compile(r"[{\[]")
 # Outside strings these end or begin something; a whole string is one token, so that brackets in it don't count.
 _TOKEN = re.compile(r'[{}\[\]]|"[^"\\]*(?:\\.[^"\\]*)*(?P<closed>")?', re.DOTALL)
@@ -102,7 +113,10 @@ def _spoken(text: str) -> str:
     """The text without what the model thought before it; tags within the answer itself stay."""
     start = 0
     opening = _OPENING.search(text)
-    while think := _THINK.search(text, start, opening.start() if opening else len(text)):
+    # The mark may begin with a bracket itself (`[THINK]`).
+    while (think := _THINK.search(text, start)) and not (
+        opening and opening.start() < think.start()
+    ):
         thought = _THOUGHT.search(text, think.end())
         if thought is None:
             raise _Unusable("thinking_unclosed")

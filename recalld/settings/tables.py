@@ -44,8 +44,8 @@ def _is(default: object, says: str) -> Any:
 
 
 def _text(default: str, says: str) -> Any:
-    """Text that is not empty."""
-    return Field(default=default, min_length=1, description=says)
+    """Text with something to read in it."""
+    return Field(default=default, min_length=1, pattern=r"\S", description=says)
 
 
 class _Model(BaseModel):

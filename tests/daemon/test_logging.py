@@ -63,7 +63,7 @@ def test_exception_stays_on_its_line():
 def test_libraries_log_through_it_from_warning_on():
     found = events(
         """
-        for name in ('watchdog.observers', 'apscheduler.scheduler'):
+        for name in ('watchdog.observers', 'apscheduler.scheduler', 'httpx'):
             logging.getLogger(name).info('file %s changed', 'a.md')
             logging.getLogger(name).warning('queue of %d overflowed', 7)
         logging.getLogger('another').info('hello')
@@ -73,6 +73,7 @@ def test_libraries_log_through_it_from_warning_on():
     assert [(each["library"], each["message"], each["level"]) for each in found] == [
         ("watchdog.observers", "queue of 7 overflowed", "warning"),
         ("apscheduler.scheduler", "queue of 7 overflowed", "warning"),
+        ("httpx", "queue of 7 overflowed", "warning"),
         ("another", "hello", "info"),
     ]
     assert {each["event"] for each in found} == {"library.logged"}

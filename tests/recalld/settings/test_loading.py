@@ -128,6 +128,7 @@ def test_broken_file_does_not_hide_the_mistakes_of_the_environment(tmp_path):
         ("[ingest]\nquiet_ms = 5000", "ingest.longest_wait_ms = 3_000: must be at least"),
         ("[log]\nlevel = 3", "log.level = 3"),
         ('[llm]\nmodel = ""', 'llm.model = "" (file): must be text, not empty'),
+        ('[llm]\nmodel = " \u3000"', 'llm.model = " \u3000" (file): must be text, not empty'),
         ("[llm]\nhost = 11434", "llm.host = 11_434 (file): must be text"),
         ("[llm]\nnum_ctx = 512", "llm.num_ctx = 512"),
         ('[llm]\nprovider = "cloud"', 'llm.provider = "cloud"'),
