@@ -15,6 +15,7 @@ from functools import cache
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock, heading, html_block, lheading, paragraph, table
 from markdown_it.token import Token
+from mdit_py_plugins.admon import admon_plugin
 from mdit_py_plugins.footnote import footnote_plugin
 
 from ingest.markdown.body import Body, Leaf
@@ -39,6 +40,7 @@ _KINDS = {
     "math": BlockKind.MATH,
     "hr": BlockKind.RULE,
     "definition": BlockKind.DEFINITION,
+    "admonition_open": BlockKind.PARAGRAPH,
 }
 # Tokens whose lines hold no running text.
 _OPAQUE = ("fence", "code_block", "html_block", "private", "math", "hr")
@@ -89,18 +91,25 @@ def _is_closed(token: Token, body: Body) -> bool:
 
 
 def _iter_extents(tokens: Iterable[Token], body: Body) -> Iterator[Extent]:
-    in_list = False
+    # What stands in an admonition is blocks of their own, as if it stood outside; a list's items are whole.
+    outside, in_list = 0, False
     for token in tokens:
-        if token.level == 0 and token.type.endswith("_list_open"):
+        if token.level == outside and token.type.endswith("_list_open"):
             in_list = True
-        elif token.level == 0 and token.type.endswith("_list_close"):
+        elif token.level == outside and token.type.endswith("_list_close"):
             in_list = False
+        elif token.type == "admonition_close" and token.level == outside - 1:
+            outside -= 1
         kind = _KINDS.get(token.type)
-        if kind is None or token.map is None or token.level != int(in_list):
+        if kind is None or token.map is None or token.level != outside + int(in_list):
             continue
         first, stop = token.map
         info, level = "", 0
-        if token.type == "fence":
+        if token.type == "admonition_open":
+            # Its first line says what it is; the rest comes by itself.
+            stop = first + 1
+            outside += not in_list
+        elif token.type == "fence":
             info = (token.info.split() or [""])[0]
         elif kind is BlockKind.HEADING:
             level = int(token.tag[1:])
@@ -116,6 +125,7 @@ def _markdown() -> MarkdownIt:
     markdown = MarkdownIt("commonmark", options).use(
         footnote_plugin, inline=False, move_to_end=False
     )
+    markdown.use(admon_plugin)
     markdown.enable("table")
     markdown.core.ruler.enableOnly(["normalize", "block"])
     ruler = markdown.block.ruler

@@ -36,7 +36,7 @@ PIECES = [
     "\n", "\r\n", "\r", "\n\n", "\x0c", "\u2028", "\x85", "\t", "    ", "\x00", "\x1b[31m", "\u202e", "# H", "## ", "Title\n===", "---", "- a", "  - b",
     "1. c", "- [ ] t", "- [x] d", "> q", ">", "> [!note] T", "```", "~~~py", "`", "``", "| a | b |", "|---|---|", "<!--", "-->", "%%", "$$", "<div>",
     "</div>", "<pre>", "[^1]: f", "[1]: B.md", "[[B]]", "[x](B.md)", "^id", "#tag", "***", "word", "记忆", "é", "{#x}", "\\", "password: hunter2",
-    "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "data:image/png;base64,AAAA", "\ufeff", "title: a: b", "...",
+    "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----", "data:image/png;base64,AAAA", "\ufeff", "title: a: b", "...", "!!! note", "??? tip",
 ]  # fmt: skip
 NOTES = st.lists(st.one_of(st.sampled_from(PIECES), st.text(max_size=5))).map("".join)
 
@@ -105,6 +105,29 @@ def test_only_editors_line_ends_end_a_line():
         ),
         ("> a\nlazy\n\n> b", [(K.QUOTE, 1, 2), (K.QUOTE, 4, 4)]),
         ("> [!warning]- T\n> b", [(K.CALLOUT, 1, 2)]),
+        (
+            '!!! tip "T"\n\n    text\n\n    - a\n        - b\n    - c\n\ntext',
+            [
+                (K.PARAGRAPH, 1, 1),
+                (K.PARAGRAPH, 3, 3),
+                (K.LIST_ITEM, 5, 6),
+                (K.LIST_ITEM, 7, 7),
+                (K.PARAGRAPH, 9, 9),
+            ],
+        ),
+        (
+            "??? a\n    ???+ b\n        # H\n\n            code\n    text\n\n- x\n\n    !!! c\n        text\n- y",
+            [
+                (K.PARAGRAPH, 1, 1),
+                (K.PARAGRAPH, 2, 2),
+                (K.HEADING, 3, 3),
+                (K.FENCE, 5, 5),
+                (K.PARAGRAPH, 6, 6),
+                (K.LIST_ITEM, 8, 11),
+                (K.LIST_ITEM, 12, 12),
+            ],
+        ),
+        ("!!! wow\ntext", [(K.PARAGRAPH, 1, 1), (K.PARAGRAPH, 2, 2)]),
         (
             "text[^1]\n\n[^1]: note\n    more\n\ntext",
             [(K.PARAGRAPH, 1, 1), (K.FOOTNOTE, 3, 4), (K.PARAGRAPH, 6, 6)],
@@ -275,6 +298,12 @@ HOSTILE = {
     "escapes": (lambda n: "\x1b[" * n, 12_500),
     "nul": (lambda n: "\x00" * n, 500),
     "lines": (lambda n: "\n" * n, 8_000),
+    "admonitions": (lambda n: "!!! note\n\n    text\n\n" * n, 200),
+    "admonitions in each other": (
+        lambda n: "".join("    " * (k % 60) + "!!! note\n" for k in range(n)),
+        600,
+    ),
+    "title of an admonition": (lambda n: "!!! x " + '" ' * n, 5_000),
 }
 
 
