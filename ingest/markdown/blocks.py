@@ -22,6 +22,10 @@ from recalld.records import Block, BlockKind, Lines, NoteLink, ParsedNote
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n)|[^\r\n]++")
 _BLOCK_ID = re.compile(r"(?:(?<=[ \t])|^[ \t>]*)\^[A-Za-z0-9-]+[ \t]*$")
 _ATX = re.compile(r"[ \t]*#{1,6}(?:[ \t]+|$)")
+# `!!! tip inline "Title"`; the kind may have more words behind it.
+_ADMONITION = re.compile(
+    r'[ \t]*(?:!!!|\?\?\?)\+?[ \t]*(?P<kind>[^\s"]+)[^"\n]*"(?P<title>[^\n]*)"'
+)
 _ATX_END = re.compile(r"(?:^|(?<=[ \t]))#+[ \t]*$")
 _ANY_LINE_HAS_ID = (BlockKind.LIST_ITEM, BlockKind.QUOTE, BlockKind.CALLOUT)
 _LAST_LINE_HAS_ID = (BlockKind.PARAGRAPH, BlockKind.FOOTNOTE, BlockKind.TABLE)
@@ -101,14 +105,18 @@ def _iter_blocks(
     extents: Iterable[Extent], raw_lines: Sequence[str], shown: Sequence[str], body: Body
 ) -> Iterator[Block]:
     headings: list[tuple[int, str]] = []
+    titles: list[str] = []
     if body.lines_before:
         header = Extent(BlockKind.FRONT_MATTER, -body.lines_before, 0)
         yield _build(header, raw_lines, shown, body, ())
     for extent in _without_gaps(extents, body):
         if extent.kind is BlockKind.HEADING:
             headings = [above for above in headings if above[0] < extent.level]
-        path = tuple(text for _, text in headings)
-        block = _build(extent, raw_lines, shown, body, path)
+        # The title of an admonition says what its blocks are about, as a heading does.
+        above = [text for _, text in headings] + [*filter(None, titles[: extent.depth])]
+        block = _build(extent, raw_lines, shown, body, tuple(above))
+        if extent.opens:
+            titles = [*titles[: extent.depth], _admonition_title(block)]
         if extent.kind is BlockKind.HEADING:
             headings.append((extent.level, _heading_text(block)))
         yield block
@@ -172,6 +180,13 @@ def _iter_gap(lines: Sequence[str], position: int, stop: int) -> Iterator[Extent
             last += 1
         yield Extent(BlockKind.BLANK if is_blank else BlockKind.PARAGRAPH, position, last)
         position = last
+
+
+def _admonition_title(block: Block) -> str:
+    """The title given in `!!! kind "title"`; "" where it only names the kind again."""
+    match = _ADMONITION.match(block.text)
+    title = strip_markup(match["title"]).strip() if match else ""
+    return "" if match and title.casefold() == match["kind"].casefold() else title
 
 
 def _heading_text(block: Block) -> str:

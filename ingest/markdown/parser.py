@@ -56,6 +56,9 @@ class Extent:
     stop: int
     info: str = ""
     level: int = 0
+    # How many admonitions it stands in, and whether it is the line that opens another one.
+    depth: int = 0
+    opens: bool = False
 
 
 def parse_body(body: Body) -> list[Extent]:
@@ -104,8 +107,9 @@ def _iter_extents(tokens: Iterable[Token], body: Body) -> Iterator[Extent]:
         if kind is None or token.map is None or token.level != outside + int(in_list):
             continue
         first, stop = token.map
-        info, level = "", 0
-        if token.type == "admonition_open":
+        info, level, depth = "", 0, outside
+        opens = token.type == "admonition_open"
+        if opens:
             # Its first line says what it is; the rest comes by itself.
             stop = first + 1
             outside += not in_list
@@ -115,7 +119,7 @@ def _iter_extents(tokens: Iterable[Token], body: Body) -> Iterator[Extent]:
             level = int(token.tag[1:])
         elif kind is BlockKind.QUOTE and (match := _CALLOUT.match(body.lines[first])):
             kind, info = BlockKind.CALLOUT, match[1].partition("|")[0].strip().lower()
-        yield Extent(kind, first, stop, info, level)
+        yield Extent(kind, first, stop, info, level, depth, opens)
 
 
 @cache

@@ -173,6 +173,16 @@ def test_heading_path_is_plain_text_without_the_headings_own():
     ]
 
 
+def test_title_of_an_admonition_stands_above_its_blocks_as_a_heading_does():
+    text = (
+        '# H\n\n??? question "What is **it**?"\n\n    A tool.\n\n    !!! tip "Tip"\n        Use it.\n\n'
+        "    More of it.\n\nBeside it.\n"
+    )
+    paths = {b.text.strip(): b.heading_path for b in parse_note(text).blocks}
+    assert paths["A tool."] == paths["Use it."] == paths["More of it."] == ("H", "What is it?")
+    assert paths['??? question "What is **it**?"'] == paths["Beside it."] == ("H",)
+
+
 def test_title_is_the_headers_then_the_first_top_heading():
     assert parse_note("---\ntitle: T\n---\n# A").title == "T"
     assert parse_note("## B\n\n# A *x*\n\n# C").title == "A x"
