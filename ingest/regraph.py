@@ -20,11 +20,12 @@ class Regraphed:
 
 
 def rebuild_graph(writes: Writes) -> Regraphed:
-    """Computes mentions, relations, links between facts, names and links of notes again from what is stored.
+    """Computes mentions, relations, spellings, links between facts, names and links of notes from what is stored.
 
     Other writes go in between; on a whole store nothing changes.
     """
     facts = _walked(writes, lambda writers, after: writers.graph.refact(after))
+    entities = _walked(writes, lambda writers, after: writers.graph.respell(after))
     joins = _walked(writes, lambda writers, after: writers.graph.rejoin(after))
     notes = _walked(writes, lambda writers, after: writers.graph.renote(after))
     links = _walked(writes, lambda writers, after: writers.graph.relink(after))
@@ -33,7 +34,7 @@ def rebuild_graph(writes: Writes) -> Regraphed:
         facts=facts[0],
         notes=notes[0],
         links=links[0],
-        changed=facts[1] + joins[1] + notes[1] + links[1] + dropped,
+        changed=facts[1] + entities[1] + joins[1] + notes[1] + links[1] + dropped,
     )
 
 

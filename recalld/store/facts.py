@@ -16,6 +16,7 @@ from recalld.store.fact_links import (
     settle_related,
     settle_said,
 )
+from recalld.store.spelling import spell_facts
 from recalld.store.succession import (
     compare_sharing_again,
     crowded,
@@ -198,6 +199,20 @@ def rename_facts(connection: Connection, said: Mapping[int, Wording]) -> None:
     entities: dict[str, int] = {}
     for fact_id in sorted(said):
         _put_names(connection, fact_id, said[fact_id], entities)
+    spell_facts(
+        connection,
+        {
+            fact_id: {(entities[entity_key(name)], name, kind) for name, kind in spellings_of(one)}
+            for fact_id, one in said.items()
+        },
+    )
+
+
+def spellings_of(said: Wording) -> set[tuple[str, str]]:
+    """The names of a wording as it spells them, with their kinds; what is only an end of a relation is a `name`."""
+    named = {entity_key(name) for name, _ in said.entities}
+    ends = {end for one, _, other in said.relations for end in (one, other)}
+    return {*said.entities, *((end, "name") for end in ends if entity_key(end) not in named)}
 
 
 def _put_names(
@@ -297,11 +312,18 @@ def _retract_unsourced(connection: Connection, facts: Collection[int]) -> None:
     """Takes out those of `facts` that no place states any more."""
     older = superseded_by_any(connection, facts)
     shared = crowded(connection, keys_of_facts(connection, facts))
+    rows = execute(
+        connection,
+        "SELECT value FROM json_each(?)"
+        " WHERE NOT EXISTS (SELECT 1 FROM fact_source WHERE fact_id = value)",
+        (json.dumps(sorted(facts)),),
+    )
+    gone = [row[0] for row in rows]
+    spell_facts(connection, dict.fromkeys(gone, ()))
     execute(
         connection,
-        "DELETE FROM fact WHERE id IN (SELECT value FROM json_each(?))"
-        " AND NOT EXISTS (SELECT 1 FROM fact_source WHERE fact_id = fact.id)",
-        (json.dumps(sorted(facts)),),
+        "DELETE FROM fact WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(gone),),
     )
     # What only a retracted fact had superseded holds again.
     settle_successors(connection, older)

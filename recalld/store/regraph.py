@@ -12,12 +12,21 @@ from dataclasses import dataclass
 from recalld.records import RootId
 from recalld.store.connection import Connection, execute, transaction
 from recalld.store.fact_links import settle_related, settle_said
-from recalld.store.facts import Wording, drop_unnamed_entities, entity_key, rename_facts, together
+from recalld.store.facts import (
+    Wording,
+    drop_unnamed_entities,
+    entity_key,
+    rename_facts,
+    spellings_of,
+    together,
+)
 from recalld.store.linking import name_key
 from recalld.store.links import relink
 from recalld.store.naming import replace_names, said_aliases
+from recalld.store.spelling import recount
 
 _FACTS = 200
+_ENTITIES = 100
 _NOTES = 100
 _KEYS = 200
 
@@ -80,10 +89,33 @@ class GraphWriter:
                 (fact_id,),
             )
         }
-        if names == stored_names and relations == stored_relations:
+        stored_spellings = {
+            tuple(row)
+            for row in execute(
+                self._connection,
+                "SELECT entity.key, one.value ->> 1, one.value ->> 2 FROM fact"
+                " CROSS JOIN json_each(spelled) AS one"
+                " CROSS JOIN entity ON entity.id = one.value ->> 0 WHERE fact.id = ?",
+                (fact_id,),
+            )
+        }
+        spellings = {(entity_key(name), name, kind) for name, kind in spellings_of(said)}
+        if (names, relations, spellings) == (stored_names, stored_relations, stored_spellings):
             return False
         rename_facts(self._connection, {fact_id: said})
         return True
+
+    def respell(self, after: int) -> Stepped:
+        """How the entities that follow the one with this id are shown. What facts spell must be right."""
+        with transaction(self._connection):
+            rows = execute(
+                self._connection,
+                "SELECT id FROM entity WHERE id > ? ORDER BY id LIMIT ?",
+                (after, _ENTITIES),
+            )
+            entities = [row[0] for row in rows]
+            changed = recount(self._connection, entities)
+        return _stepped(entities, changed)
 
     def rejoin(self, after: int) -> Stepped:
         """Links that notes say, or names make, from and to the facts that follow the one with this id.

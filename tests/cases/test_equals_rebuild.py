@@ -55,8 +55,9 @@ TABLES = {
     " fact_source.line_to, wording FROM fact_source JOIN fact ON fact.id = fact_id"
     " JOIN statement ON statement.id = statement_id"
     " JOIN passage ON passage.id = fact_source.passage_id JOIN note ON note.id = note_id",
-    # Not how the name is written: each spelling of it is right.
-    "entities": "SELECT key FROM entity",
+    "entities": "SELECT key, name, kind FROM entity",
+    "spellings": "SELECT key, spelling.name, spelling.kind, facts FROM spelling"
+    " JOIN entity ON entity.id = entity_id",
     "names": "SELECT key, path, shown, origin FROM alias JOIN note ON note.id = note_id",
     "mentions": "SELECT fact.uid, key, linked FROM mention JOIN fact ON fact.id = fact_id"
     " JOIN entity ON entity.id = entity_id",
