@@ -93,7 +93,11 @@ class ModelError(RecalldError):
 
     `state` is what the failure says about the model. None says nothing about it: what was asked or
     what came back was at fault, not the model's being there.
+
+    `said` is what a server said that was sent text of notes, which it may have told back: for the debug log alone.
     """
+
+    said: str | None = None
 
     def __init__(
         self, message: str, *, hint: str | None = None, state: ModelState | None = None

@@ -30,6 +30,8 @@ class ChatRequest:
     schema: Mapping[str, object] | None
     # Tokens of the answer; at most half the window are allowed.
     max_tokens: int
+    # Whether text of notes, or of a question, is in it: what a server says to it is then kept out of logs and status.
+    is_private: bool = True
     temperature: Literal[0] = field(default=0, init=False)
     seed: Literal[0] = field(default=0, init=False)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from contextlib import closing
 from typing import Any, Literal
 
-from recalld.errors import ModelError, TransientModelError
+from recalld.errors import ModelError, PermanentModelError, TransientModelError
 from recalld.models.calls import Calls, Seen
 from recalld.models.chat import (
     ChatReply,
@@ -22,6 +22,7 @@ from recalld.models.chat import (
 )
 from recalld.models.loopback import ServerAddress
 from recalld.models.ollama_server import KEEP_ALIVE, OllamaServer, Tag
+from recalld.models.refusals import About
 from recalld.models.spoken import Spoken
 from recalld.models.tokens import most_tokens
 from recalld.models.wire import WireLimits
@@ -52,6 +53,8 @@ class OllamaChat:
         # What the model really has, once it is known: never more than was asked for.
         self._window = window
         self._measured: str | None = None
+        # Weights that refuse a schema; asked once, they are spared it.
+        self._without_schema: set[str] = set()
         self._calls = Calls(model)
 
     @property
@@ -70,9 +73,24 @@ class OllamaChat:
     def _complete(self, request: ChatRequest) -> ChatReply:
         tag = self._server.find()
         think = self._server.thinking(tag)
+        if request.schema is not None and tag.digest not in self._without_schema:
+            try:
+                return self._reply(request, tag, think, schema=True)
+            except PermanentModelError as error:
+                if error.state is not None:
+                    raise
+            reply = self._reply(request, tag, think, schema=False)
+            self._without_schema.add(tag.digest)
+            return reply
+        return self._reply(request, tag, think, schema=False)
+
+    def _reply(
+        self, request: ChatRequest, tag: Tag, think: bool | Literal["low"] | None, *, schema: bool
+    ) -> ChatReply:
         prompt_tokens = most_tokens(request.system) + most_tokens(request.user)
-        with self._server.translated(prompt_tokens=prompt_tokens):
-            spoken = self._hear(request, tag, think)
+        about: About = "text" if request.is_private else "model"
+        with self._server.translated(about=about, prompt_tokens=prompt_tokens):
+            spoken = self._hear(request, tag, think, schema=schema)
         self._measure(tag)
         return ChatReply(
             text=spoken.text,
@@ -82,7 +100,9 @@ class OllamaChat:
             digest=tag.digest or None,
         )
 
-    def _hear(self, request: ChatRequest, tag: Tag, think: bool | Literal["low"] | None) -> Spoken:
+    def _hear(
+        self, request: ChatRequest, tag: Tag, think: bool | Literal["low"] | None, *, schema: bool
+    ) -> Spoken:
         parts: Any = self._server.client.chat(
             tag.name,
             [
@@ -91,7 +111,7 @@ class OllamaChat:
             ],
             stream=True,
             think=think,
-            format=dict(request.schema) if request.schema is not None else None,
+            format=dict(request.schema) if schema and request.schema is not None else None,
             options={
                 "num_ctx": self._asked_window,
                 "num_predict": answer_tokens(request, self._window),

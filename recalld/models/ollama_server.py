@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
 from recalld.errors import PermanentModelError, TransientModelError
 from recalld.models.loopback import ServerAddress
-from recalld.models.refusals import Mending, reason_of, refusal, refuses_text
+from recalld.models.refusals import About, Mending, reason_of, refusal, refuses_text
 from recalld.models.server_embedder import AnswerUnreadable, TextRefused
 from recalld.models.wire import JsonLine, Wire, WireHints, WireLimits
 
@@ -75,7 +76,8 @@ class OllamaServer:
             missing=f"`ollama pull {model}`",
             busy="too many requests wait at the server; `ollama ps` shows what runs",
             broken="see the server's log (`journalctl -u ollama`), or take a smaller model",
-            denied="see the server's log (`journalctl -u ollama`), or take another model",
+            denied=f"see the server's log (`journalctl -u ollama`), or take another model ({table}.model)",
+            elsewhere=_elsewhere(address, table),
         )
         hints = WireHints(
             down=f"`ollama serve`, or set {table}.host if it is not {address.url}",
@@ -106,7 +108,7 @@ class OllamaServer:
             TransientModelError: The server does not answer.
         """
         wanted = full_name(self.model)
-        with self.translated(prompt_tokens=0):
+        with self.translated(about="server"):
             for listed in self._quick.list().models:
                 name = listed.model or ""
                 if full_name(name).lower() == wanted.lower():
@@ -121,10 +123,16 @@ class OllamaServer:
         """What to say about thinking so that the model does as little as it can; None: nothing.
 
         Raises:
-            PermanentModelError: The model runs elsewhere and that is not allowed.
+            PermanentModelError: The model runs elsewhere and that is not allowed, or it writes nothing.
         """
         shown = self._show(tag)
         capabilities = shown.get("capabilities")
+        if isinstance(capabilities, list) and capabilities and "completion" not in capabilities:
+            raise PermanentModelError(
+                f"{self.model} writes no text ({', '.join(map(str, capabilities))})",
+                hint=f"{self.model} writes no text; take another model ({self._table}.model)",
+                state="missing",
+            )
         if not isinstance(capabilities, list) or "thinking" not in capabilities:
             return None
         details = shown.get("details")
@@ -134,7 +142,7 @@ class OllamaServer:
 
     def loaded_window(self, tag: Tag) -> int | None:
         """Tokens of the window that the loaded model really has; None when it isn't loaded or nobody tells."""
-        with self.translated(prompt_tokens=0):
+        with self.translated(about="server"):
             for running in self._quick.ps().models:
                 if (running.digest or "").removeprefix("sha256:") == tag.digest:
                     return running.context_length
@@ -142,7 +150,7 @@ class OllamaServer:
 
     def loaded(self, tag: Tag) -> bool:
         """Whether the model is in memory."""
-        with self.translated(prompt_tokens=0):
+        with self.translated(about="server"):
             running = self._quick.ps().models
         return any((each.digest or "").removeprefix("sha256:") == tag.digest for each in running)
 
@@ -153,7 +161,7 @@ class OllamaServer:
             TextRefused, AnswerUnreadable: Of one of these texts.
             TransientModelError, PermanentModelError: Of the model or its server.
         """
-        with self.translated(prompt_tokens=0):
+        with self.translated(about="text"):
             try:
                 answer = self.client.embed(
                     name,
@@ -180,7 +188,8 @@ class OllamaServer:
         # Not the library's `show`: its record lacks `remote_host`, and fails where `model_info` is absent.
         answer = self._line.post("/api/show", {"model": tag.name})
         if answer.status != 200 or not isinstance(answer.body, dict):
-            raise refusal(answer.status, reason_of(answer.body), self._mending, prompt_tokens=0)
+            reason = reason_of(answer.body)
+            raise refusal(answer.status, reason, self._mending, prompt_tokens=0, about="model")
         if answer.body.get("remote_host") or answer.body.get("remote_model"):
             self._refuse_cloud(f"at {answer.body.get('remote_host')}")
         self._shown[tag.digest] = answer.body
@@ -195,7 +204,7 @@ class OllamaServer:
             )
 
     @contextmanager
-    def translated(self, *, prompt_tokens: int) -> Iterator[None]:
+    def translated(self, *, about: About, prompt_tokens: int = 0) -> Iterator[None]:
         """Turns the library's exceptions into ours; those of the line are ours already."""
         try:
             yield
@@ -203,7 +212,9 @@ class OllamaServer:
             reason = reason_of(error.error)
             # An error within a stream whose status was 200: what ran the model gave up.
             status = 500 if error.status_code == -1 else error.status_code
-            raise refusal(status, reason, self._mending, prompt_tokens=prompt_tokens) from error
+            raise refusal(
+                status, reason, self._mending, prompt_tokens=prompt_tokens, about=about
+            ) from error
         except ValueError as error:
             # Not JSON, or not the fields that the library wants.
             raise TransientModelError(
@@ -211,6 +222,17 @@ class OllamaServer:
                 hint=f'for another kind of server set {self._table}.provider = "openai"',
                 state="down",
             ) from error
+
+
+def _elsewhere(address: ServerAddress, table: str) -> str:
+    """What to do where the address answers, but not as Ollama does."""
+    split = urlsplit(address.url)
+    other = f'or, for another kind of server, {table}.provider = "openai"'
+    if split.path.strip("/"):
+        return (
+            f'set {table}.host = "{split.scheme}://{split.netloc}", without {split.path}; {other}'
+        )
+    return f"no Ollama is at {address.url}: set {table}.host to where it is, {other}"
 
 
 def _client(wire: Wire) -> ollama.Client:

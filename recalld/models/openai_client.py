@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
-from recalld.errors import PermanentModelError, TransientModelError
+from recalld.errors import ModelError, PermanentModelError, TransientModelError
 from recalld.models.calls import Calls, Seen
 from recalld.models.chat import (
     ChatReply,
@@ -21,7 +21,7 @@ from recalld.models.chat import (
     prompt_budget_chars,
 )
 from recalld.models.loopback import ServerAddress
-from recalld.models.refusals import Mending, reason_of, refusal, refuses_text
+from recalld.models.refusals import About, Mending, reason_of, refusal, refuses_text
 from recalld.models.server_embedder import AnswerUnreadable, TextRefused
 from recalld.models.spoken import Spoken
 from recalld.models.tokens import most_tokens
@@ -49,6 +49,8 @@ class OpenAIServer:
             busy="the server is busy or loads its model; nothing needs to be done",
             broken="see the server's log, or take a smaller model",
             denied="name the variable that holds the key in llm.api_key_env",
+            elsewhere=f"no `{self._path('models')}` is at {address.url}: mend {table}.host,"
+            f' or for Ollama set {table}.provider = "ollama"',
         )
         hints = WireHints(
             down=f"start the server, as `llama-server -m MODEL.gguf --port 8080`; none is at {address.url}",
@@ -73,7 +75,8 @@ class OpenAIServer:
         """
         answer = self._quick.get(self._path("models"))
         if answer.status != 200:
-            raise refusal(answer.status, reason_of(answer.body), self.mending, prompt_tokens=0)
+            reason = reason_of(answer.body)
+            raise refusal(answer.status, reason, self.mending, prompt_tokens=0, about="server")
         listed = answer.body.get("data") if isinstance(answer.body, dict) else None
         if not isinstance(listed, list):
             raise PermanentModelError(
@@ -96,7 +99,7 @@ class OpenAIServer:
         return self._line.post(self._path(name), body)
 
     def stream(
-        self, body: Mapping[str, object], *, prompt_tokens: int
+        self, body: Mapping[str, object], *, prompt_tokens: int, about: About
     ) -> Iterator[Mapping[str, object]]:
         """The parts of a chat answer, as they come; ends where the server says so.
 
@@ -105,17 +108,20 @@ class OpenAIServer:
         """
         with self._line.stream(self._path("chat/completions"), body) as answer:
             if isinstance(answer, Answer):
-                raise refusal(
-                    answer.status, reason_of(answer.body), self.mending, prompt_tokens=prompt_tokens
-                )
+                raise self._refused(answer.status, answer.body, prompt_tokens, about)
             for line in answer:
                 field, _, value = line.partition(":")
                 if field != "data" or value.strip() == "[DONE]":
                     continue
                 part = self._part(value)
                 if "error" in part:
-                    raise refusal(500, reason_of(part), self.mending, prompt_tokens=prompt_tokens)
+                    raise self._refused(500, part, prompt_tokens, about)
                 yield part
+
+    def _refused(self, status: int, body: object, prompt_tokens: int, about: About) -> ModelError:
+        return refusal(
+            status, reason_of(body), self.mending, prompt_tokens=prompt_tokens, about=about
+        )
 
     def _part(self, text: str) -> Mapping[str, object]:
         try:
@@ -183,7 +189,9 @@ class OpenAIChat:
         prompt_tokens = most_tokens(request.system) + most_tokens(request.user)
         spoken = Spoken()
         for part in self._server.stream(
-            self._body(request, name, schema), prompt_tokens=prompt_tokens
+            self._body(request, name, schema),
+            prompt_tokens=prompt_tokens,
+            about="text" if request.is_private else "model",
         ):
             usage = part.get("usage")
             counted = usage.get("prompt_tokens") if isinstance(usage, dict) else None

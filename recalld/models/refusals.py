@@ -1,7 +1,8 @@
 """What a model server's refusal means: wait, mend something, or send a shorter text.
 
 By status first: the wordings differ between versions and servers, so a word is looked for only where
-one status stands for several things. It opens nothing.
+one status stands for several things. A server that was sent text of notes may tell it back, so its words are told
+only where none was sent. It opens nothing.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from recalld.errors import ModelError, PermanentModelError, PromptCut, TransientModelError
 
@@ -18,7 +20,13 @@ _TOO_LONG = re.compile(
 )
 _NOT_A_NUMBER = re.compile(r"\bNaN\b|unsupported value", re.IGNORECASE)
 _LOADING = re.compile(r"loading model|model is loading", re.IGNORECASE)
+# Said of a model that makes vectors, or is one for a part of another.
+_NO_CHAT = re.compile(r"does not support (?:chat|generate|completion)", re.IGNORECASE)
 _MOST_SHOWN = 200
+_KEY = "it wants a key: name the variable that holds it in llm.api_key_env"
+
+# What a call was about: the server itself, a model on it, or a text of notes.
+About = Literal["server", "model", "text"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +37,8 @@ class Mending:
     busy: str
     broken: str
     denied: str
+    # No such server is at this address and path.
+    elsewhere: str
 
 
 def reason_of(body: object) -> str:
@@ -49,19 +59,34 @@ def refuses_text(status: int, reason: str) -> bool:
     return status == 500 and bool(_TOO_LONG.search(reason) or _NOT_A_NUMBER.search(reason))
 
 
-def refusal(status: int, reason: str, mending: Mending, *, prompt_tokens: int) -> ModelError:
+def refusal(
+    status: int, reason: str, mending: Mending, *, prompt_tokens: int, about: About = "text"
+) -> ModelError:
     """The error for a status that is not 200. `prompt_tokens` is our estimate of what was sent."""
-    said = f"the model server refused ({status}): {reason}"
+    refused = f"the model server refused ({status})"
+    told = f"{refused}: {reason}" if about != "text" and reason else refused
+    error = _refusal(status, reason, told, mending, prompt_tokens, about)
+    error.said = reason if about == "text" else None
+    return error
+
+
+def _refusal(
+    status: int, reason: str, told: str, mending: Mending, prompt_tokens: int, about: About
+) -> ModelError:
     if refuses_text(status, reason) and _TOO_LONG.search(reason):
-        return PromptCut(said, estimated_tokens=prompt_tokens, counted_tokens=None)
+        return PromptCut(told, estimated_tokens=prompt_tokens, counted_tokens=None)
+    if status in (404, 405, 501) and about == "server":
+        return PermanentModelError(told, hint=mending.elsewhere, state="down")
     if status == 404:
-        return PermanentModelError(said, hint=mending.missing, state="missing")
-    if status in (401, 402, 403):
-        return PermanentModelError(said, hint=mending.denied, state="missing")
+        return PermanentModelError(told, hint=mending.missing, state="missing")
+    if status == 401:
+        return PermanentModelError(told, hint=f"{told}; {_KEY}", state="down")
+    if status in (402, 403) or _NO_CHAT.search(reason):
+        return PermanentModelError(told, hint=f"{told}; {mending.denied}", state="missing")
     if status == 503 and _LOADING.search(reason):
-        return TransientModelError(said, hint=mending.busy, state="loading")
+        return TransientModelError(told, hint=mending.busy, state="loading")
     if status in (429, 503):
-        return TransientModelError(said, hint=mending.busy, state="busy")
+        return TransientModelError(told, hint=mending.busy, state="busy")
     if status >= 500 or status in (408, 499):
-        return TransientModelError(said, hint=mending.broken, state="down")
-    return PermanentModelError(said, hint=mending.denied)
+        return TransientModelError(told, hint=f"{told}; {mending.broken}", state="down")
+    return PermanentModelError(told, hint=f"{told}; {mending.denied}")

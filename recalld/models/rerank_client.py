@@ -48,6 +48,7 @@ class OpenAIRerank:
             busy="the server is busy or loads its model; nothing needs to be done",
             broken="see the server's log",
             denied="name the variable that holds the key in llm.api_key_env",
+            elsewhere=f"no reranking model is at {address.url}; set rerank.host",
         )
         hints = WireHints(
             down=f"start the server, as `llama-server -m MODEL.gguf --rerank --port 8080`;"

@@ -1,6 +1,7 @@
 """What Ollama does to its clients, and what comes of it: a reply, or an error that says what helps."""
 
 import threading
+from dataclasses import replace
 
 import httpx
 import ollama
@@ -224,7 +225,13 @@ def test_smaller_window_of_the_model_itself_makes_the_budget_smaller(fake, chat_
             "ollama pull gemma3:4b",
         ),
         (fails(403, "cloud is disabled"), PermanentModelError, "missing", "another model"),
-        (fails(400, 'invalid format: expected "json"'), PermanentModelError, None, "another model"),
+        (fails(401, "unauthorized"), PermanentModelError, "down", "llm.api_key_env"),
+        (
+            fails(400, '"nomic-embed-text" does not support chat'),
+            PermanentModelError,
+            "missing",
+            "another model",
+        ),
         (Step(how="error_line"), TransientModelError, "down", "log"),
         (Step(how="html"), TransientModelError, "down", "openai"),
         (Step(how="drop"), TransientModelError, "down", "ollama serve"),
@@ -239,6 +246,51 @@ def test_failure_says_what_helps(fake, chat_with, step, kind, state, hint):
     assert type(error) is kind
     assert error.state == state
     assert hint in error.hint
+
+
+def test_weights_that_refuse_a_schema_are_asked_without_from_then_on(fake, chat_with):
+    def answer(body):
+        return fails(400, "format not supported by this model") if body.get("format") else prose()
+
+    fake.answer = answer
+    chat = chat_with()
+    assert read_json(chat.complete(request()).text) == Parsed(value=FACTS)
+    chat.complete(request())
+    assert ["format" in body for body in fake.calls("/api/chat")] == [True, False, False]
+
+
+def test_model_that_refuses_whatever_is_asked_is_told_with_its_reason(fake, chat_with):
+    fake.answer = lambda _: fails(400, "invalid option")
+    error = error_of(chat_with(), replace(request(), is_private=False))
+    assert (error.state, "another model" in error.hint) == (None, True)
+    assert "invalid option" in error.message
+
+
+@pytest.mark.parametrize("status", [400, 401, 403, 404, 429, 500, 503])
+def test_text_that_a_server_tells_back_is_in_no_message(fake, chat_with, status):
+    fake.answer = lambda body: fails(status, f"cannot read: {body['messages'][-1]['content']}")
+    error = error_of(chat_with(), request("Zanzibar, 日记, дневник"))
+    assert "Zanzibar" in error.said
+    assert "Zanzibar" not in f"{error} {error.hint}"
+
+
+def test_model_without_writing_is_told_before_it_is_asked(fake, chat_with):
+    fake.models = [Listed(capabilities=("embedding",))]
+    chat = chat_with()
+    assert error_of(chat).state == "missing"
+    assert "take another model (llm.model)" in chat.health().hint
+    assert fake.calls("/api/chat") == []
+
+
+@pytest.mark.parametrize(
+    ("path", "hint"), [("/v1", "without /v1"), ("/ollama", "without /ollama"), ("", "set llm.host")]
+)
+def test_address_without_an_ollama_is_no_missing_model(fake, chat_with, path, hint):
+    fake.busy_listing = None if path else fails(404, "not found")
+    health = chat_with(url=fake.url + path).health()
+    assert health.state == "down"
+    assert hint in health.hint
+    assert "pull" not in health.hint
 
 
 def test_nobody_there_is_down_with_the_command_that_starts_it(chat_with):

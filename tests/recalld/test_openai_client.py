@@ -90,6 +90,7 @@ def test_prompt_that_was_cut_is_noticed(fake, chat):
         (fails(503, "busy"), "busy"),
         (fails(500, "died"), "down"),
         (fails(404, "no such model"), "missing"),
+        (fails(401, "unauthorized"), "down"),
         (Step(how="drop"), "down"),
         (Step(how="eof"), "down"),
         (Step(how="html"), "down"),
@@ -107,6 +108,20 @@ def test_failure_says_what_helps_and_shows_in_health(fake, chat, step, state):
         assert chat.health().state == state
     chat.complete(request())
     assert chat.health().state == "ok"
+
+
+def test_text_that_a_server_tells_back_is_in_no_message(fake, chat):
+    fake.answer = lambda body: fails(400, f"cannot read: {body['messages'][-1]['content']}")
+    error = error_of(chat, request("Zanzibar, 日记, дневник"))
+    assert "Zanzibar" in error.said
+    assert "Zanzibar" not in f"{error} {error.hint}"
+
+
+def test_address_without_a_list_of_models_is_no_missing_model(fake):
+    chat = chat_at(fake.url + "/api")
+    health = chat.health()
+    assert (health.state, 'llm.provider = "ollama"' in health.hint) == ("down", True)
+    chat.close()
 
 
 def test_missing_model_names_those_that_are_there(fake):

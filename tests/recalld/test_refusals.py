@@ -5,14 +5,21 @@ import pytest
 from recalld.errors import PermanentModelError, PromptCut, TransientModelError
 from recalld.models.refusals import Mending, reason_of, refusal, refuses_text
 
-MENDING = Mending(missing="pull it", busy="wait", broken="read the log", denied="set the key")
+MENDING = Mending(
+    missing="pull it",
+    busy="wait",
+    broken="read the log",
+    denied="set the key",
+    elsewhere="mend the address",
+)
 
 
 @pytest.mark.parametrize(
     ("status", "reason", "kind", "state", "hint"),
     [
         (404, "", PermanentModelError, "missing", "pull it"),
-        (401, "no key", PermanentModelError, "missing", "set the key"),
+        (401, "no key", PermanentModelError, "down", "llm.api_key_env"),
+        (400, "it does not support chat", PermanentModelError, "missing", "set the key"),
         (403, "cloud disabled", PermanentModelError, "missing", "set the key"),
         (400, "bad option", PermanentModelError, None, "set the key"),
         (429, "slow down", TransientModelError, "busy", "wait"),
@@ -28,7 +35,20 @@ MENDING = Mending(missing="pull it", busy="wait", broken="read the log", denied=
 def test_status_says_what_helps(status, reason, kind, state, hint):
     error = refusal(status, reason, MENDING, prompt_tokens=7)
     assert type(error) is kind
-    assert (error.state, error.hint) == (state, hint)
+    assert error.state == state
+    assert hint is error.hint is None or hint in error.hint
+    assert (error.message, error.said) == (f"the model server refused ({status})", reason)
+
+
+def test_what_a_server_says_is_told_where_no_text_was_sent():
+    error = refusal(500, "out of memory", MENDING, prompt_tokens=7, about="model")
+    assert error.message == "the model server refused (500): out of memory"
+    assert (error.hint, error.said) == (f"{error.message}; read the log", None)
+
+
+def test_path_that_is_not_there_is_no_missing_model():
+    error = refusal(404, "page not found", MENDING, prompt_tokens=0, about="server")
+    assert (error.state, error.hint) == ("down", "mend the address")
 
 
 def test_refusal_of_a_text_is_told_from_an_outage():

@@ -38,7 +38,7 @@ def deep(levels):
         f'◁think▷嗯，{{"facts": []}} 吗？◁/think▷{PLAIN}',
         f'<|START_THINKING|>{{"facts": []}}<|END_THINKING|>{PLAIN}',
         f'<|begin_of_thought|>{{"facts": []}}<|end_of_thought|>{PLAIN}',
-        f'<|channel|>analysis<|message|>Say {{"facts": []}}?<|end|><|start|>assistant'
+        f'<|channel|>analysis<|message|>{{"facts": []}}?<|end|><|channel|>final<|message|>{PLAIN}',
         f"<|channel|>final <|constrain|>json<|message|>{PLAIN}<|return|>",
         f'{{"facts": []}} would be wrong.[/THINK]{PLAIN}',
         f"[Reasoning] The port is named. [Analysis] {PLAIN}",

@@ -243,7 +243,7 @@ def test_proxies_of_the_environment_are_not_used(fake, client, monkeypatch):
         (fails(501, "This server does not support reranking. Start it with `--reranking`"), "missing", PermanentModelError),
         (fails(400, "The model does not support Score API"), "missing", PermanentModelError),
         (fails(422, "documents: field required"), "missing", PermanentModelError),
-        (fails(401, "Invalid API Key"), "missing", PermanentModelError),
+        (fails(401, "Invalid API Key"), "down", PermanentModelError),
         (fails(503, "Loading model"), "loading", TransientModelError),
         (fails(503, "busy"), "busy", TransientModelError),
         (fails(429, "too many requests"), "busy", TransientModelError),
