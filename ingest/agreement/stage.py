@@ -78,7 +78,11 @@ class AgreeingStage:
         return len(facts)
 
     def resolve(self, word: Resolution, now_ms: int) -> None:
-        """Keeps a user's word on two facts; it holds when this returns."""
+        """Keeps a user's word on two facts; it holds when this returns.
+
+        Raises:
+            InvalidParams: it would put each above the other, by what was said before.
+        """
         with self._lock:
             self._writes.call(lambda writers: writers.agreement.resolve(word, now_ms))
             pair = (word.one, word.other)

@@ -16,6 +16,7 @@ from typing import Any, Literal
 from recalld.records import Category, DateInterval, FactId
 from recalld.store.connection import Connection, execute, transaction
 from recalld.store.facts import Wording, together
+from recalld.store.resolutions import require_no_circle
 from recalld.store.succession import (
     COMPARED,
     SERIES,
@@ -321,13 +322,19 @@ class AgreementWriter:
         compare_sharing_again(self._connection, before - after)
 
     def resolve(self, word: Resolution, now_ms: int) -> None:
-        """Keeps a user's word on two facts, in the place of an earlier one. Both are to be compared again."""
+        """Keeps a user's word on two facts, in the place of an earlier one. Both are to be compared again.
+
+        Raises:
+            InvalidParams: by earlier words the other stands above the one.
+        """
         with transaction(self._connection):
             execute(
                 self._connection,
                 "DELETE FROM resolution WHERE (one, other) IN ((:one, :other), (:other, :one))",
                 {"one": word.one, "other": word.other},
             )
+            if word.verdict == "supersedes":
+                require_no_circle(self._connection, word.one, word.other)
             execute(
                 self._connection,
                 "INSERT INTO resolution (one, other, verdict, made_at) VALUES (?, ?, ?, ?)",

@@ -44,20 +44,49 @@ def superseded_by_any(connection: Connection, facts: Collection[int]) -> set[int
 def settle_successors(connection: Connection, facts: Collection[int]) -> None:
     """Points each of these facts at its newest successor that is still there, or at none.
 
-    What a user said comes before what is newest.
+    What a user said comes before what is newest: what stands below the loser does not come above the winner, or each of
+    them would be superseded by another. So those that a user put above others are settled whenever any fact is.
     """
+    winners, overruled = _overruled(connection)
     newest = (
         "(SELECT from_fact FROM fact_link JOIN fact AS newer ON newer.id = from_fact"
-        " WHERE to_fact = fact.id AND kind = 'supersedes'"
+        " WHERE to_fact = fact.id AND kind = 'supersedes' AND (origin = 'user'"
+        " OR (from_fact, to_fact) NOT IN (SELECT value ->> 0, value ->> 1 FROM json_each(:overruled)))"
         " ORDER BY origin = 'user' DESC, coalesce(newer.happened_to, newer.stated_on) DESC,"
         " newer.uid LIMIT 1)"
     )
     execute(
         connection,
         f"UPDATE fact SET superseded_by = {newest}"
-        f" WHERE id IN (SELECT value FROM json_each(?)) AND superseded_by IS NOT {newest}",
-        (json.dumps(sorted(facts)),),
+        f" WHERE id IN (SELECT value FROM json_each(:facts)) AND superseded_by IS NOT {newest}",
+        {
+            "facts": json.dumps(sorted({*facts, *winners})),
+            "overruled": json.dumps(sorted(overruled)),
+        },
     )
+
+
+def _overruled(connection: Connection) -> tuple[set[int], set[tuple[int, int]]]:
+    """The facts that users put above others, and as (newer, winner) what is below a loser and yet above its winner."""
+    winners = execute(
+        connection,
+        "SELECT fact.id FROM resolution CROSS JOIN fact ON uid = one WHERE verdict = 'supersedes'",
+    )
+    if not winners:
+        return set(), set()
+    rows = execute(
+        connection,
+        "WITH RECURSIVE below (winner, id) AS ("
+        " SELECT one.id, other.id FROM resolution CROSS JOIN fact AS one ON one.uid = resolution.one"
+        " CROSS JOIN fact AS other ON other.uid = resolution.other"
+        " CROSS JOIN fact_link ON from_fact = one.id AND to_fact = other.id AND kind = 'supersedes'"
+        " WHERE verdict = 'supersedes' UNION"
+        " SELECT winner, to_fact FROM below CROSS JOIN fact_link ON from_fact = below.id"
+        " AND kind = 'supersedes')"
+        " SELECT below.id, winner FROM below CROSS JOIN fact_link ON from_fact = below.id"
+        " AND to_fact = winner AND kind = 'supersedes' AND origin <> 'user'",
+    )
+    return {row[0] for row in winners}, {(row[0], row[1]) for row in rows}
 
 
 def keys_of_facts(connection: Connection, facts: Collection[int]) -> set[str]:
