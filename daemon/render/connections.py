@@ -32,6 +32,8 @@ def related_lines(result: Mapping[str, object]) -> Iterator[Line]:
                 words = printable(link.get("type", "")).replace("_", " ")
                 yield (Span(f"  {names.get(one, one)} – {words} → {names.get(other, other)}"),)
         placed.add(node_id)
+    if result.get("more"):
+        yield (Span(f"the nearest {len(nodes)}; see --limit and --hops", "dim"),)
 
 
 def _node_name(node: Mapping[str, object]) -> str:

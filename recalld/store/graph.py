@@ -19,10 +19,10 @@ from recalld.store.filtering import Allowed, Bindings
 
 # An entity that more facts name leads everywhere.
 HUB = 200
-# Of one thing: the newest facts, relations, links and passages that are followed.
+# Of one thing: the newest facts, relations, links and passages that are followed, unless more are asked for.
 FAN_OUT = 20
-# Of one entity: the facts stored last, among which the newest are looked for by their dates.
-_STORED_LAST = 60
+# For each of these, how many of the facts stored last are looked at, to find the newest by their dates.
+_LOOKED_AT = 3
 # More notes by one name (`readme`) are nobody's name.
 _MOST_NAMESAKES = 3
 
@@ -56,6 +56,8 @@ class Within:
 
     allowed: Allowed | None = None
     superseded: bool = False
+    # Of one thing, of each kind.
+    fan_out: int = FAN_OUT
 
     @property
     def bindings(self) -> Bindings:
@@ -209,8 +211,8 @@ def _newest(table: str, column: str, within: Within) -> str:
         " json_each((SELECT json_group_array(fact_id) FROM (SELECT fact_id FROM"
         f" (SELECT fact_id, stated_on FROM {table} CROSS JOIN fact ON fact.id = fact_id{current}"
         f" WHERE {column} = each.value AND {within.of_place(f'{table}.fact_id')}"
-        f" ORDER BY fact_id DESC LIMIT {_STORED_LAST})"
-        f" ORDER BY stated_on DESC, fact_id DESC LIMIT {FAN_OUT}))) AS found"
+        f" ORDER BY fact_id DESC LIMIT {_LOOKED_AT * within.fan_out})"
+        f" ORDER BY stated_on DESC, fact_id DESC LIMIT {within.fan_out}))) AS found"
     )
 
 
@@ -257,7 +259,7 @@ def mention_edges(connection: Connection, things: Collection[Thing], within: Wit
         "SELECT DISTINCT each.value, entity_id, found.value FROM json_each(:walk_notes) AS each,"
         " json_each((SELECT json_group_array(fact_id) FROM (SELECT fact_id FROM passage"
         " JOIN fact_source ON passage_id = passage.id WHERE note_id = each.value"
-        f" AND {within.of_fact('fact_source.fact_id')} ORDER BY position LIMIT {FAN_OUT}))) AS found"
+        f" AND {within.of_fact('fact_source.fact_id')} ORDER BY position LIMIT {within.fan_out}))) AS found"
         " JOIN mention ON mention.fact_id = found.value",
     )
     return [
@@ -284,7 +286,7 @@ def link_edges(connection: Connection, things: Collection[Thing], within: Within
             f" json_each((SELECT json_group_array({other}) FROM (SELECT {other}"
             f" FROM note_link WHERE {mine} = each.value AND {other} IS NOT NULL"
             f" AND {other} <> each.value AND {within.of_note(f'note_link.{other}')}"
-            f" GROUP BY {other} ORDER BY max(id) DESC LIMIT {FAN_OUT}))) AS found",
+            f" GROUP BY {other} ORDER BY max(id) DESC LIMIT {within.fan_out}))) AS found",
         )
         found |= {(row[0], row[1], forward): None for row in rows}
     return [
@@ -314,7 +316,7 @@ def passages_of_things(
         within,
         "SELECT each.value, found.value FROM json_each(:walk_notes) AS each,"
         " json_each((SELECT json_group_array(id) FROM (SELECT passage.id FROM passage"
-        f" WHERE note_id = each.value{inside} ORDER BY position LIMIT {FAN_OUT}))) AS found",
+        f" WHERE note_id = each.value{inside} ORDER BY position LIMIT {within.fan_out}))) AS found",
     )
     return [
         *((Thing("entity", row[0]), PassageId(row[1])) for row in entities),
@@ -339,7 +341,7 @@ def facts_of_things(
         "SELECT DISTINCT each.value, found.value FROM json_each(:walk_notes) AS each,"
         " json_each((SELECT json_group_array(fact_id) FROM (SELECT fact_id FROM passage"
         " JOIN fact_source ON passage_id = passage.id WHERE note_id = each.value"
-        f" AND {within.of_fact('fact_source.fact_id')} ORDER BY position LIMIT {FAN_OUT}))) AS found",
+        f" AND {within.of_fact('fact_source.fact_id')} ORDER BY position LIMIT {within.fan_out}))) AS found",
     )
     return [
         *((Thing("entity", row[0]), FactId(row[1])) for row in entities),

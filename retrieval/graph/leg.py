@@ -29,7 +29,7 @@ from recalld.store.graph import (
 from recalld.store.searching import WordCounts, word_counts
 from retrieval.evidence import is_rare
 from retrieval.graph.names import name_spans, names_in
-from retrieval.graph.paths import DEFAULT_HOPS, Reached, begin, joined, likeliest, step
+from retrieval.graph.paths import DEFAULT_HOPS, KEPT, Reached, begin, joined, likeliest, step
 from retrieval.query import Query
 from retrieval.text.words import tokens
 
@@ -97,18 +97,44 @@ def _allowed(connection: Connection, limits: RecallFilter) -> Allowed | None:
 
 
 def walk(
-    connection: Connection, start: dict[Thing, Reached], within: Within, *, hops: int
+    connection: Connection,
+    start: dict[Thing, Reached],
+    within: Within,
+    *,
+    hops: int,
+    most: int = KEPT,
+    all_of_start: bool = False,
 ) -> dict[Thing, Reached]:
-    """Everything reached in `hops` steps, the start included."""
+    """Everything reached in `hops` steps, the start included.
+
+    Args:
+        connection: A reading one.
+        start: What the walk sets out from.
+        within: What it may use.
+        hops: How many steps.
+        most: Things that a hop comes to.
+        all_of_start: Whether the start is gone on from in each way, though it be a hub.
+    """
     reached = _with_namesakes(connection, start, within)
     frontier = reached
-    for _ in range(hops):
+    for hop in range(hops):
         if not frontier:
             break
         onwards = sorted(frontier.values(), key=lambda one: (-one.score, one.thing))
-        edges = edges_of(connection, [one.thing for one in onwards[:_GONE_ON_FROM]], within)
-        targets = likeliest(reached, edges)
-        new = step(reached, edges, thing_names(connection, targets), degrees(connection, targets))
+        edges = edges_of(
+            connection,
+            [one.thing for one in onwards[:_GONE_ON_FROM]],
+            within,
+            also_hubs=all_of_start and not hop,
+        )
+        targets = likeliest(reached, edges, most=most)
+        new = step(
+            reached,
+            edges,
+            thing_names(connection, targets),
+            degrees(connection, targets),
+            most=most,
+        )
         frontier = {
             thing: one
             for thing, one in _with_namesakes(connection, new, within).items()
@@ -118,9 +144,11 @@ def walk(
     return reached
 
 
-def edges_of(connection: Connection, things: Collection[Thing], within: Within) -> list[Edge]:
+def edges_of(
+    connection: Connection, things: Collection[Thing], within: Within, *, also_hubs: bool = False
+) -> list[Edge]:
     """The steps that lead on from these things; what is named everywhere leads on by relations alone."""
-    known = degrees(connection, things)
+    known = {} if also_hubs else degrees(connection, things)
     telling = [thing for thing in things if known.get(thing, 0) <= HUB]
     return [
         *relation_edges(connection, things, within),

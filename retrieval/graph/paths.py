@@ -94,8 +94,10 @@ def joined(
     return found
 
 
-def likeliest(reached: Mapping[Thing, Reached], edges: Iterable[Edge]) -> set[Thing]:
-    """The new things that these edges lead to and that may be worth most, 100 at most.
+def likeliest(
+    reached: Mapping[Thing, Reached], edges: Iterable[Edge], *, most: int = KEPT
+) -> set[Thing]:
+    """The new things that these edges lead to and that may be worth most, so many at most.
 
     Their degrees, which only lower a score, are not known yet: counting them is the dear part.
     """
@@ -105,7 +107,7 @@ def likeliest(reached: Mapping[Thing, Reached], edges: Iterable[Edge]) -> set[Th
         if source is not None and edge.target not in reached:
             standing = (source.score * weight(edge), edge.fact_id or 0)
             best[edge.target] = max(standing, best.get(edge.target, standing))
-    return set(sorted(best, key=lambda thing: (best[thing], thing), reverse=True)[:KEPT])
+    return set(sorted(best, key=lambda thing: (best[thing], thing), reverse=True)[:most])
 
 
 def step(
@@ -113,8 +115,10 @@ def step(
     edges: Iterable[Edge],
     names: Mapping[Thing, str],
     degrees: Mapping[Thing, int],
+    *,
+    most: int = KEPT,
 ) -> dict[Thing, Reached]:
-    """The things that one more hop comes to and that were not reached before: the best 100.
+    """The things that one more hop comes to and that were not reached before: the best, so many at most.
 
     Of several ways to a thing the best counts, then the one of the newer fact; the order of `edges` does not matter.
     """
@@ -128,7 +132,7 @@ def step(
         known = best.get(edge.target)
         if known is None or standing[:4] > known[:4]:
             best[edge.target] = standing
-    kept = sorted(best.items(), key=lambda one: (-one[1][0], one[0]))[:KEPT]
+    kept = sorted(best.items(), key=lambda one: (-one[1][0], one[0]))[:most]
     return {
         thing: _come_to(thing, score, edge, reached[edge.source], names)
         for thing, (score, _, _, _, edge) in kept

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from recalld.errors import NotFound
 from recalld.records import FactId, NoteId, PassageId, RecallFilter
@@ -25,7 +25,7 @@ from recalld.store.graph import (
 from recalld.store.rows import passage_rows
 from retrieval.fetching import resolve_anchor
 from retrieval.graph.leg import places_within, walk
-from retrieval.graph.paths import Reached, said
+from retrieval.graph.paths import KEPT, Reached, said
 from retrieval.ranked import fact_anchor
 
 
@@ -54,8 +54,9 @@ class _Drawing:
         if one in self.ids and other in self.ids and one != other:
             self.links.setdefault((self.ids[one], self.ids[other], kind), why)
 
-    def result(self) -> dict[str, object]:
+    def result(self, *, more: bool) -> dict[str, object]:
         return {
+            "more": more,
             "nodes": self.nodes,
             "links": [
                 {"from": one, "to": other, "type": kind, "because": why}
@@ -67,14 +68,17 @@ class _Drawing:
 def related(
     database: Database, *, anchor: str | None, entity: str | None, hops: int, limit: int
 ) -> dict[str, object]:
-    """Nodes, nearest first, and the links between them.
+    """Nodes, what was asked about first and then the nearest, and the links between them.
+
+    `more` says that there are others, for which `limit` had no room.
 
     Raises:
         InvalidParams, AmbiguousAnchor: the anchor is none, or stands for several things.
         NotFound: nothing has this anchor or this name.
     """
     with database.reader() as connection:
-        within = places_within(connection, RecallFilter())
+        # One more than can be shown, so that it can be told.
+        within = replace(places_within(connection, RecallFilter()), fan_out=limit + 1)
         start = (
             _by_anchor(connection, anchor) if anchor else _by_name(connection, entity or "", within)
         )
@@ -82,8 +86,14 @@ def related(
             thing: Reached(thing=thing, score=1.0, hops=0, asked=name, path=(name,))
             for thing, name in thing_names(connection, start.things).items()
         }
-        reached = walk(connection, begun, within, hops=hops)
-        ordered = sorted(reached.values(), key=lambda one: (one.hops, -one.score, one.thing))
+        reached = walk(
+            connection, begun, within, hops=hops, most=max(KEPT, limit + 1), all_of_start=True
+        )
+        asked = set(start.things)
+        ordered = sorted(
+            reached.values(),
+            key=lambda one: (one.hops, one.thing not in asked, -one.score, one.thing),
+        )
         return _draw(connection, start, ordered, within, limit)
 
 
@@ -119,10 +129,12 @@ def _draw(
         *(fact for pair in linked for fact in pair[:2]),
         *(fact for _, fact in stated),
     ]
-    # Half of the room is for facts, unless there are fewer.
-    room = max(limit // 2, limit - len(dict.fromkeys(facts)))
+    facts = list(dict.fromkeys(facts))
+    found = len(facts) + len(ordered)
+    # First of all what was asked about; then half of the room is for facts, unless there are fewer.
+    room = max(limit // 2, limit - len(facts), 0 if start.fact else min(len(start.things), limit))
     shown = ordered[:room]
-    facts = list(dict.fromkeys(facts))[: limit - len(shown)]
+    facts = facts[: limit - len(shown)]
     drawing = _Drawing()
     _add_facts(connection, drawing, facts[:1] if start.fact else [])
     _add_things(connection, drawing, shown)
@@ -136,7 +148,7 @@ def _draw(
     for one, other, kind, why in linked:
         drawing.join(one, other, kind, why)
     _join_things(connection, drawing, shown)
-    return drawing.result()
+    return drawing.result(more=found > limit)
 
 
 def _add_facts(connection: Connection, drawing: _Drawing, facts: Collection[FactId]) -> None:

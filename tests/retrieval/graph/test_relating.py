@@ -89,3 +89,38 @@ def test_what_nothing_names_is_not_found(vault):
         drawn(vault, entity="Nobody")
     with pytest.raises(InvalidParams):
         drawn(vault, anchor="no anchor")
+
+
+def note_anchor(vault: Vault, path: str) -> str:
+    return f"note:{vault.rows('SELECT uid FROM note WHERE path = ?', path)[0][0][:8]}"
+
+
+def test_what_was_asked_about_comes_first_whatever_the_limit(vault):
+    for number in range(9):
+        vault.write(f"{number}.md", f"[[a]] and [[Vercel]] are told of by note {number}.\n")
+    vault.look()
+    note = note_anchor(vault, "a.md")
+    for limit in (1, 2, 3, 20):
+        assert next(iter(drawn(vault, entity="Vercel", limit=limit)[0])) == "entity:vercel"
+        assert next(iter(drawn(vault, anchor=note, limit=limit)[0])) == note
+    fact = f"fact:{vault.rows('SELECT uid FROM fact LIMIT 1')[0][0][:8]}"
+    assert list(drawn(vault, anchor=fact, limit=1)[0]) == [fact]
+
+
+@pytest.mark.parametrize("count", [30, 260])
+def test_a_note_with_many_links_shows_as_many_as_there_is_room_for_and_says_so(tmp_path, count):
+    with Vault(tmp_path) as vault:
+        vault.write("all.md", "\n".join(f"- [[page {number}]]" for number in range(count)))
+        for number in range(count):
+            vault.write(f"page {number}.md", "Here is little.\n")
+        vault.look()
+        note = note_anchor(vault, "all.md")
+
+        def linked(limit: int) -> tuple[int, bool]:
+            found = related(vault.database, anchor=note, entity=None, hops=1, limit=limit)
+            kinds = [link["type"] for link in found["links"]]
+            return kinds.count("links_to"), bool(found["more"])
+
+        assert linked(40)[1] == (count > 30)
+        assert linked(200)[0] >= min(count, 100)
+        assert linked(200)[1] == (count > 100)
