@@ -370,6 +370,20 @@ class _Emitter(InotifyEmitter):
     def run(self) -> None:
         _guarded(super().run, self._inotify_fd.on_fault)
 
+    def queue_events(
+        self,
+        timeout: float,  # noqa: ARG002 - the library's signature
+        *,
+        full_events: bool = False,
+    ) -> None:
+        """The library's own, without the error that it logs of a thread that is just being stopped."""
+        with self._lock:
+            group = self._inotify
+        event = group.read_event() if group is not None else None
+        with self._lock:
+            if event is not None and self._inotify is not None:
+                self.build_and_queue_event(event, full_events=full_events)
+
 
 class _Observer(BaseObserver):
     """watchdog's observer of one folder with one inotify instance of its own."""

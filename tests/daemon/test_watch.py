@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from watchdog.observers.inotify import InotifyEmitter
 from watchdog.observers.inotify_c import InotifyConstants, InotifyEvent, Mask, WatchDescriptor
 
 from daemon.settle import Settle
@@ -91,6 +92,16 @@ def test_created_changed_and_deleted_notes_are_hinted_at(
     ears.signs.clear()
     (root / "a.md").unlink()
     ears.wait_for_path("a.md")
+
+
+def test_events_that_come_while_it_stops_are_no_error(
+    root: Path, watch: Watch, caplog: pytest.LogCaptureFixture
+) -> None:
+    watch.start()
+    (emitter,) = (thread for thread in threading.enumerate() if isinstance(thread, InotifyEmitter))
+    watch.stop()
+    emitter.queue_events(0.1)
+    assert caplog.records == []
 
 
 def test_save_by_temporary_file_hints_at_the_note_alone(
