@@ -217,7 +217,7 @@ class StatusReport:
                 + numbers["uncompared"]
                 + self._waiting_blocks(numbers),
                 "parked": numbers["embed"][1] + numbers["extraction"].parked,
-                "embed": numbers["embed"][0] + numbers["coming"],
+                "embed": self._waiting_statements(numbers),
             },
             "models": {
                 "embedding": self._embedding_model(),
@@ -243,6 +243,12 @@ class StatusReport:
             },
             "stages": {name: _stage(report) for name, report in self._stages.items()},
         }
+
+    def _waiting_statements(self, numbers: Mapping[str, Any]) -> int:
+        """Statements that wait for vectors; none do where no model is wanted."""
+        if self._embedding.model.state == "off":
+            return 0
+        return int(numbers["embed"][0] + numbers["coming"])
 
     def _waiting_blocks(self, numbers: Mapping[str, Any]) -> int:
         """Blocks that wait for the model; none do while there is none to wait for."""

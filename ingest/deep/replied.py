@@ -13,6 +13,7 @@ from ingest.agreement.keys import content_words
 from ingest.agreement.relation import Claim, compare
 from ingest.deep.prompt import EXAMPLE_MARKERS, Piece
 from ingest.deep.triples import relations_said
+from ingest.rules.categories import find_category
 from recalld.records import BlockId, Category, DateInterval, Entity, Relation
 from retrieval.grounding.verdict import Grounded, Refused, ground
 
@@ -138,7 +139,7 @@ def _found(raw: object, statement: str) -> Found:
     fields = raw if isinstance(raw, Mapping) else {}
     return Found(
         statement=statement,
-        category=_category(fields.get("category")),
+        category=_category(fields.get("category"), statement),
         confidence=_confidence(fields.get("confidence")),
         happened=_day(fields.get("date"), statement),
         entities=tuple(_entities(fields.get("entities"), statement)),
@@ -146,7 +147,10 @@ def _found(raw: object, statement: str) -> Found:
     )
 
 
-def _category(value: object) -> Category:
+def _category(value: object, statement: str) -> Category:
+    """What a model takes it for; what rules take for a lesson stays one, as no newer fact may hide it."""
+    if find_category(statement, has_date=False) is Category.ERROR:
+        return Category.ERROR
     try:
         return Category(str(value))
     except ValueError:

@@ -237,6 +237,14 @@ def test_absent_model_says_why_and_does_not_keep_it_from_idling(parts, state):
     assert report.degraded() == ("vectors",)
 
 
+def test_nothing_waits_for_vectors_that_nobody_wants(tmp_path):
+    with RunningDaemon(tmp_path, embedder=None) as daemon:
+        daemon.write("a.md", "The pump of the boiler leaks.\n")
+        daemon.settle()
+        assert daemon.rows("SELECT count(*) FROM statement WHERE embed_state = 'pending'")[0][0] > 0
+        assert daemon.call("status")["queue"]["embed"] == 0
+
+
 def test_root_tells_what_its_keeper_knows(parts):
     parts.ingest.keepers["notes"].told = RootReport(
         state="held",

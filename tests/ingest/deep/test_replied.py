@@ -104,6 +104,19 @@ def test_unknown_category_is_knowledge(value, category):
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "Error: the deploy of the webshop fails with exit code 137.",
+        "De uitrol mislukte omdat de schijf vol was.",
+        "Never reboot the NAS on Sunday.",
+    ],
+)
+@pytest.mark.parametrize("value", ["knowledge", "timeline", "nonsense", None])
+def test_a_lesson_stays_one_whatever_the_model_takes_it_for(text, value):
+    assert found(text, category=value).category is Category.ERROR
+
+
+@pytest.mark.parametrize(
     ("value", "confidence"), [(0.7, 0.7), (1, 1.0), (1.5, 0.5), ("high", 0.5), (True, 0.5)]
 )
 def test_confidence_out_of_range_is_one_half(value, confidence):
