@@ -12,14 +12,17 @@ from dataclasses import dataclass
 
 from recalld.records import Hit
 from retrieval.answer.fencing import fenced
+from retrieval.grounding.scope import says_something
 from retrieval.grounding.verdict import Grounded, ground
+from retrieval.grounding.wording import without_answer
 
 SYSTEM = """\
 You answer a question from a person's notes. The notes are numbered; each stands between the marks <<<NOTE and NOTE>>>.
 Rules:
 - Say only what the notes say. Add nothing, guess nothing, change no name, number, date or "not".
 - Stay close to the words of the notes, but answer in the language of the question where the notes have it.
-- One statement a sentence. With each sentence give the numbers of the notes that say it.
+- One whole statement a sentence, with its subject and verb: never a mere "Yes" or a mere name. Keep "if", "only",
+  "plans to", "said that" and the like. With each sentence give the numbers of the notes that say it.
 - A note marked "superseded by [n]" was so before and is no longer so: take [n], and tell the older one only when the
   question asks about earlier times, as something past.
 - Where notes are marked as in conflict, say both.
@@ -158,7 +161,8 @@ def _text_of(raw: object) -> str | None:
     text = raw.get("text") if isinstance(raw, Mapping) else None
     if not isinstance(text, str):
         return None
-    plain = " ".join(_OWN_MARKS.sub("", text).split())
+    said = " ".join(_OWN_MARKS.sub("", text).split())
+    plain = without_answer(said) or said
     return plain if 0 < len(plain) <= _LONGEST else None
 
 
@@ -180,6 +184,8 @@ def _borne_out(text: str, cited: tuple[Hit, ...]) -> tuple[tuple[Hit, ...], str 
 
     Those that say it by themselves are enough: what a model names beside them for good measure is not cited.
     """
+    if not says_something(text):
+        return cited, "words"
     if all(hit.superseded_by for hit in cited):
         text = _PAST.sub("", text)
     alone = tuple(hit for hit in cited if _reason_against(text, (hit,)) is None)

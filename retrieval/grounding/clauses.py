@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 from retrieval.grounding.quantities import Quantity, find_quantities
 from retrieval.grounding.wording import listed, negation, without_contractions
 from retrieval.text.scripts import RUN, fold, units
-from retrieval.text.words import Language, index_words, stop_words
+from retrieval.text.words import Language, index_words, language_of, stop_words
 
 Kind = Literal["word", "name", "identifier", "run", "kana", "quantity"]
 
@@ -112,11 +112,12 @@ def analyse(text: str, language: Language | None = None) -> Analysed:
 
     Args:
         text: As written.
-        language: Whose stop words carry no meaning; None = those of English, Dutch and German together.
+        language: Whose stop words carry no meaning; None = those of English, Dutch and German together, and of the
+            language that it seems to be in.
     """
     text = normal(text)
     quantities = find_quantities(text)
-    stops = stop_words(language) if language else _common_stops()
+    stops = stop_words(language) if language else _common_stops() | stop_words(language_of(text))
     tokens = list(_tokens(text, quantities, stops))
     clauses = tuple(_clauses(text, tokens, quantities))
     return Analysed(

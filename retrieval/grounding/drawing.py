@@ -11,14 +11,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from retrieval.grounding.clauses import Analysed, Clause
+from retrieval.grounding.clauses import Analysed, Clause, Token
+from retrieval.grounding.governing import find_governor
 from retrieval.grounding.references import fits, is_pointed_at, is_pronominal, lends, reference_of
 from retrieval.grounding.refusals import Refused
+from retrieval.grounding.scope import find_scope
 from retrieval.grounding.swaps import is_swapped
 from retrieval.grounding.wording import listed, modality_of, negation, speech
 
 QUOTED = re.compile(r"[\"“”「『«].{4,}[\"“”」』»]")
 SHORTEST_STEM = 4
+_FINAL = ".!。！ "
+# What stands before a whole sentence, and after it.
+_BEGINS = re.compile(r"^\s*|[.!?]\s+|[。！？]\s*|[^:：,，、\s]\s*\n\s*")
+_ENDS = re.compile(r"\s*(?:[.!]+(?:\s|\Z)|[。！]|\Z|\n)")
 _PAST = re.compile(r"\b(?:was|were|had|waren|war|hatten?|had|hadden)\b", re.IGNORECASE)
 _PRESENT = re.compile(
     r"\b(?:is|are|has|have|zijn|ist|sind|hat|haben|heeft|hebben)\b", re.IGNORECASE
@@ -68,6 +74,10 @@ def shared_prefix(one: str, other: str) -> int:
 def judge_clauses(case: Case) -> Refused | None:
     """Why a statement whose words are all in the block does not say what they say there; None when it does."""
     for clause in _joined(case):
+        if not clause.content:
+            return Refused("words", clause.text.strip())
+        if _is_word_for_word(clause.text, case.source.text):
+            continue
         drawn = _drawn_from(clause, case)
         if not drawn:
             continue
@@ -77,11 +87,23 @@ def judge_clauses(case: Case) -> Refused | None:
             or _find_verb(clause, drawn[0])
             or _find_negation(clause, drawn)
             or _find_modality(clause, drawn, case)
+            or _find_left_out(clause, drawn, case)
             or _find_roles(clause, drawn, case)
         )
         if refused is not None:
             return refused
     return None
+
+
+def _is_word_for_word(sentence: str, source: str) -> bool:
+    """Whether a sentence is one of the source's, whole: there is nothing that it could have changed."""
+    said = sentence.strip().rstrip(_FINAL)
+    if not said or said not in source:
+        return False
+    return any(
+        source.startswith(said, m.end()) and _ENDS.match(source, m.end() + len(said))
+        for m in _BEGINS.finditer(source)
+    )
 
 
 def _joined(case: Case) -> Iterator[Clause]:
@@ -111,8 +133,15 @@ class _Part:
     @property
     def subject(self) -> str:
         """The key of its first token with a meaning that is no time; empty when there is none."""
-        times = ("date:", "weekday:", "clock:")
-        return next((t.key for t in self.clause.content if not t.key.startswith(times)), "")
+        kinds, times = ("date:", "weekday:", "clock:"), listed("times")
+        return next(
+            (
+                t.key
+                for t in self.clause.content
+                if not t.key.startswith(kinds) and t.plain not in times
+            ),
+            "",
+        )
 
 
 def _drawn_from(clause: Clause, case: Case) -> tuple[_Part, ...]:
@@ -214,6 +243,9 @@ def _find_misplaced(clause: Clause, part: _Part, main: _Part) -> Refused | None:
     if not lent:
         return None
     reference = reference_of(main.clause)
+    places = {token.key: token.at for token in clause.content}
+    lent_at = min((places[t.key] for t in lent if t.key in places), default=None)
+    own = [places[t.key] for t in main.clause.content if t.key in places]
     if part.clause.sentence != main.clause.sentence:
         if any(token.kind == "quantity" for token in lent):
             return Refused("number", lent[0].plain)
@@ -222,13 +254,26 @@ def _find_misplaced(clause: Clause, part: _Part, main: _Part) -> Refused | None:
             return None
         if reference is None or not is_next:
             return Refused("name", lent[0].plain)
-    if reference is not None and part.clause.start < main.clause.start:
-        places = {token.key: token.at for token in clause.content}
-        lent_at = min((places[t.key] for t in lent if t.key in places), default=None)
-        own = [places[t.key] for t in main.clause.content if t.key in places]
-        if lent_at is not None and own and not fits(reference, lent_at, own):
-            return Refused("roles", lent[0].plain)
-    return None
+    is_behind = lent_at is not None and bool(own) and own[0] < lent_at
+    if reference is None and is_behind and _is_cut_off(part, lent, clause):
+        return Refused("roles", lent[0].plain)
+    if reference is None or lent_at is None or not own or part.clause.start >= main.clause.start:
+        return None
+    return None if fits(reference, lent_at, own) else Refused("roles", lent[0].plain)
+
+
+def _is_cut_off(part: _Part, lent: Sequence[Token], clause: Clause) -> bool:
+    """Whether a subject is taken without its verb: `Frank manages Gina` in `Dora manages Eve and Frank`."""
+    if part.clause.content[: len(lent)] != tuple(lent):
+        return False
+    tokens = [token for token in part.clause.tokens if token.plain not in listed("articles")]
+    at = tokens.index(lent[0])
+    verb = next(iter(tokens[at + len(lent) :]), None)
+    if verb is None or tokens[at : at + len(lent)] != [*lent]:
+        return False
+    is_verb = verb.content or verb.plain in listed("copulas") | listed("light")
+    last = max(token.at for token in clause.content if token.key == lent[-1].key)
+    return is_verb and not any(t.key == verb.key for t in clause.tokens if t.at > last)
 
 
 def _find_verb(clause: Clause, main: _Part) -> Refused | None:
@@ -269,6 +314,18 @@ def _find_modality(clause: Clause, drawn: Sequence[_Part], case: Case) -> Refuse
     if is_present and _PAST.search(main) and not _PRESENT.search(main):
         return Refused("modality", "past")
     return None
+
+
+def _find_left_out(clause: Clause, drawn: Sequence[_Part], case: Case) -> Refused | None:
+    """What stands round the words that were taken, and turns them."""
+    said = {_known_as(key, case): key for key in clause.keys}
+    main = [
+        part.clause for part in drawn if part is drawn[0] or (part.is_main and part.subject in said)
+    ]
+    if refused := find_scope(clause, main, case.statement, case.source):
+        return refused
+    found = (find_governor(clause, one, case.source, said) for one in main)
+    return next((refused for refused in found if refused is not None), None)
 
 
 def _find_roles(clause: Clause, drawn: Sequence[_Part], case: Case) -> Refused | None:

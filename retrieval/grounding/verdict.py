@@ -181,7 +181,7 @@ def _find_strange_run(case: Case) -> Refused | None:
     held = {
         at
         for token in tokens
-        for start in (max(token.at - 1, 0), token.at)
+        for start in (max(token.at - 1, 0), token.at, token.at + 1)
         for end in (start + max(len(token.plain), 2),)
         if any(_said(text, start, end, texts))
         for at in range(start, end)

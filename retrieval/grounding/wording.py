@@ -51,6 +51,12 @@ class Wording:
         """Where its parts of text without spaces stand."""
         return [m.span() for m in self.inside.finditer(text)] if self.inside is not None else []
 
+    def ends(self, text: str) -> list[int]:
+        """Where each of its words and phrases ends in a text with spaces."""
+        single = [m.end() for m in _WORD.finditer(text) if m[0].lower() in self.words]
+        phrases = self.phrases.finditer(text) if self.phrases is not None else ()
+        return [*single, *(m.end() for m in phrases)]
+
     def without(self, text: str) -> str:
         """The text with each of its wordings taken out."""
         for pattern in (self.phrases, self.inside):
@@ -98,6 +104,12 @@ def speech() -> Mapping[str, Wording]:
 
 
 @cache
+def scopes() -> Mapping[str, Wording]:
+    """What makes of the words beside it less than what they say alone: reported, denied, refused, limited, bounded."""
+    return _tables("scope")
+
+
+@cache
 def updates() -> Mapping[str, Wording]:
     """Wordings that say that a state is a new one, by kind."""
     return _tables("update")
@@ -114,6 +126,20 @@ def listed(name: str) -> frozenset[str]:
     """A list of single words or characters."""
     words = str(_lists()["words"][name])
     return frozenset(words if name == "joining" else words.split())
+
+
+def without_answer(text: str) -> str:
+    """The text without a `yes` or `no` before it, which says something only of a question that is not there."""
+    bare = _answer().sub("", text, count=1)
+    return bare[:1].upper() + bare[1:] if bare != text else text
+
+
+@cache
+def _answer() -> re.Pattern[str]:
+    words = "|".join(sorted(map(re.escape, listed("answers")), key=len, reverse=True))
+    return re.compile(
+        rf"^(?:(?:{words})(?:\s*[,.!;:，、。！；،]\s*|\s+[-–—]\s+|\s*$))+", re.IGNORECASE
+    )
 
 
 def without_contractions(text: str) -> str:

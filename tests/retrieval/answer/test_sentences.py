@@ -330,3 +330,40 @@ def test_the_list_has_a_line_a_hit_with_its_anchor():
         citations=("passage:00000009", "fact:000000aa"),
         dropped=(),
     )
+
+
+@pytest.mark.parametrize(
+    "text", ["Yes.", "Yes, it does.", "It is not.", "You should.", "はい。", "是的。", "Ana."]
+)
+def test_a_sentence_with_nothing_to_look_for_is_dropped(text):
+    note = hit("The database of Ana does not accept connections from the office.")
+    done = compose(said((text, [1])), [note])
+    assert (done.text, [why for _, why in done.dropped]) == ("", ["words"])
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("No, the database runs on server alpha.", "The database runs on server alpha."),
+        ("Ja. The database runs on server alpha.", "The database runs on server alpha."),
+        ("是的，部署服务器在周五重启失败。", "部署服务器在周五重启失败。"),
+    ],
+)
+def test_a_yes_or_no_before_a_sentence_is_taken_off(text, kept):
+    done = compose(said((text, [1, 4])), HITS)
+    assert done.text.startswith(f"{kept} [fact:")
+
+
+@pytest.mark.parametrize(
+    ("note", "text"),
+    [
+        ("Ana denied that she stole the key.", "Ana stole the key."),
+        ("Rumour has it that Globex goes bankrupt.", "Globex goes bankrupt."),
+        ("The plan is to move the office to Berlin.", "The office moved to Berlin."),
+        ("Als de schijf vol is, start de server niet.", "De server start niet."),
+        ("小王拒绝签合同。", "小王签合同。"),
+    ],
+)
+def test_what_a_note_denies_reports_plans_or_refuses_is_not_told_as_plain_fact(note, text):
+    assert compose(said((text, [1])), [hit(note)]).text == ""
+    assert compose(said((note, [1])), [hit(note)]).text

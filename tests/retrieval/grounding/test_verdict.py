@@ -48,7 +48,7 @@ def passed_wrongs(half):
     ], sum(len(block["wrong"]) for block in blocks)
 
 
-@pytest.mark.parametrize("half", ["tune", "held", "fresh", "last"])
+@pytest.mark.parametrize("half", ["tune", "held", "fresh", "last", "scope", "scope_fresh"])
 def test_labelled_statements(half, capsys):
     refused, rights = refused_rights(half)
     passed, wrongs = passed_wrongs(half)
@@ -63,7 +63,7 @@ def test_labelled_statements(half, capsys):
 
 def test_labelled_set_is_large_and_about_half_right():
     kinds = Counter(block["language"] for block in BLOCKS)
-    assert set(kinds) == {"en", "nl", "de", "zh", "ja"}
+    assert set(kinds) == {"en", "nl", "de", "fr", "zh", "ja"}
     wrongs = sum(len(block["wrong"]) for block in BLOCKS)
     assert len(RIGHT) + wrongs >= 140
     assert 0.4 < len(RIGHT) / (len(RIGHT) + wrongs) < 0.6
