@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import PurePosixPath
 
-from ingest.redaction import drop_controls
+from ingest.masking.controls import drop_controls
+from ingest.masking.redaction import redact
 from recalld.records import (
     DateInterval,
     ExtractedBlock,
@@ -88,7 +89,7 @@ def embed_title(note: ParsedNote, path: str) -> str:
     A renamed note keeps the vectors it has, so that a rename costs no model call.
     """
     said = said_title(note)
-    stem = PurePosixPath(path).stem
+    stem = redact(PurePosixPath(path).stem)[0]
     words = _ISO_DAY.sub(" ", stem).replace("_", " ").replace("-", " ").split()
     named = " ".join(words)
     if said or named.casefold() in _NO_TITLES or _DATE_TITLE.fullmatch(stem):
@@ -97,8 +98,8 @@ def embed_title(note: ParsedNote, path: str) -> str:
 
 
 def shown_title(note: ParsedNote, path: str) -> str:
-    """The note's own title, else its file name, on one line and without what acts on a terminal."""
-    return note.title or " ".join(drop_controls(PurePosixPath(path).stem).split())
+    """The note's own title, else its file name, on one line, without secrets and what acts on a terminal."""
+    return note.title or " ".join(redact(drop_controls(PurePosixPath(path).stem))[0].split())
 
 
 def note_date(note: ParsedNote, path: str) -> date | None:

@@ -12,11 +12,13 @@ from dataclasses import replace
 from urllib.parse import unquote
 
 from ingest.markdown.body import Body
-from ingest.markdown.front_matter import read_front_matter
+from ingest.markdown.front_matter import FrontMatter, read_front_matter
 from ingest.markdown.inline import strip_markup
 from ingest.markdown.links import find_links
 from ingest.markdown.parser import Extent, parse_body
-from ingest.redaction import MASK, cut_payloads, drop_controls, redact
+from ingest.markdown.private import hide_in_header
+from ingest.masking.controls import cut_payloads, drop_controls
+from ingest.masking.redaction import MASK, redact
 from recalld.records import Block, BlockKind, Lines, NoteLink, ParsedNote
 
 _LINE = re.compile(r"[^\r\n]*+(?:\r\n|\r|\n)|[^\r\n]++")
@@ -39,7 +41,7 @@ def parse_note(text: str) -> ParsedNote:
     """
     raw_lines = _LINE.findall(text)
     lines = _clean_lines(raw_lines)
-    header = read_front_matter(lines)
+    header, lines = _read_header(lines)
     body = Body(lines[header.line_count :], header.line_count)
     extents = parse_body(body)
     # In one piece, because a secret may lie across blocks.
@@ -70,6 +72,17 @@ def _clean_lines(raw_lines: Sequence[str]) -> list[str]:
     """The lines without their ends, without payloads and control characters; as many as before."""
     bare = "\n".join(line.rstrip("\r\n") for line in raw_lines)
     return drop_controls(cut_payloads(bare)).split("\n") if raw_lines else []
+
+
+def _read_header(lines: list[str]) -> tuple[FrontMatter, list[str]]:
+    """The header, and the lines without the private parts in it; as many as before."""
+    header = read_front_matter(lines)
+    head = "\n".join(lines[: header.line_count])
+    shown = hide_in_header(head)
+    if shown == head:
+        return header, lines
+    lines = [*shown.split("\n"), *lines[header.line_count :]]
+    return read_front_matter(lines), lines
 
 
 class _Masked:

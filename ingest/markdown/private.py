@@ -12,8 +12,29 @@ from ingest.markdown.inline import end_of_private, starts_line
 
 _HTML_MARK = re.compile(r"<!--|-->")
 _PERCENT = re.compile(r"%%")
+_PERCENT_PART = re.compile(r"%%[^\n]*?%%")
 _BLANK_LINE = re.compile(r"(?m)^[ \t>]*$")
 _FENCE_LINE = re.compile(r"(?m)^[ \t>]*(?:```|~~~)")
+
+
+def hide_in_header(text: str) -> str:
+    """A note's header without the comments and `%%…%%` in its values; its lines stay as many.
+
+    A `%%` with no other in its line is a percentage, and a comment that is never closed hides its line.
+    """
+    if "%%" not in text and "<!--" not in text:
+        return text
+    pieces: list[str] = []
+    position = 0
+    while (start := text.find("<!--", position)) >= 0:
+        close = text.find("-->", start)
+        line_end = text.find("\n", start)
+        end = close + len("-->") if close >= 0 else line_end if line_end >= 0 else len(text)
+        pieces += (text[position:start], "\n" * text.count("\n", start, end))
+        position = end
+        if close < 0:
+            break
+    return _PERCENT_PART.sub("", "".join((*pieces, text[position:])))
 
 
 class PrivateMarks:
