@@ -11,16 +11,21 @@ import os
 import re
 import sys
 import threading
-from typing import Literal
+from io import StringIO
+from typing import Literal, TextIO
 
 import structlog
-from structlog.typing import EventDict, Processor, WrappedLogger
+from structlog.typing import EventDict, ExcInfo, Processor, WrappedLogger
+
+from ingest.masking.redaction import redact
 
 Level = Literal["debug", "info", "warning", "error"]
 Format = Literal["auto", "json", "console"]
 
 # Libraries that tell every file event, run of a job, parser rule or request at a level that we show.
 _TALKATIVE = ("watchdog", "apscheduler", "markdown_it", "httpx", "httpcore")
+# What the daemon itself says in constants.
+_OWN_KEYS = frozenset({"event", "level", "timestamp"})
 _CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -65,24 +70,40 @@ def configure_logging(*, level: Level, log_format: Format) -> None:
 def _json_processors() -> list[Processor]:
     return [
         structlog.processors.format_exc_info,
+        _mask_secrets,
         structlog.processors.JSONRenderer(ensure_ascii=True, sort_keys=False),
     ]
 
 
 def _console_processors() -> list[Processor]:
     return [
+        _mask_secrets,
         _show_controls,
         structlog.dev.ConsoleRenderer(
             colors=sys.stderr.isatty() and not os.environ.get("NO_COLOR"),
-            exception_formatter=structlog.dev.plain_traceback,
+            exception_formatter=_write_traceback,
         ),
     ]
+
+
+def _write_traceback(stream: TextIO, exc_info: ExcInfo) -> None:
+    written = StringIO()
+    structlog.dev.plain_traceback(written, exc_info)
+    stream.write(redact(written.getvalue())[0])
 
 
 def _foreign_event(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
     """A library's sentence as `library.logged`, since an event's name must be a constant."""
     record: logging.LogRecord = event["_record"]
     return {**event, "event": "library.logged", "library": record.name, "message": event["event"]}
+
+
+def _mask_secrets(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:
+    """A file name, or what a library says of one, may hold a secret."""
+    return {
+        key: redact(value)[0] if isinstance(value, str) and key not in _OWN_KEYS else value
+        for key, value in event.items()
+    }
 
 
 def _show_controls(_logger: WrappedLogger, _method: str, event: EventDict) -> EventDict:

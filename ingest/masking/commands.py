@@ -41,9 +41,8 @@ _BY_COMMAND = tuple(
             rf"-p(?![\s-]){_VALUE}",
         ),
         (
-            "sshpass|(?:docker|podman|helm registry|az|oc) login|mongo(?:sh|dump|restore)?|(?:un)?zip"
-            "|xfreerdp|rdesktop",
-            ("sshpass", " login", "mongo", "zip", "rdp", "rdesktop"),
+            "sshpass|(?:docker|podman|helm registry|az|oc) login|mongo(?:sh|dump|restore)?|(?:un)?zip|xfreerdp",
+            ("sshpass", " login", "mongo", "zip", "rdp"),
             rf"(?:-[pP][ \t]?|/p:){_VALUE}",
         ),
         ("redis-cli", ("redis-cli",), rf"-a[ \t]{_VALUE}"),

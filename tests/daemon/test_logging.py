@@ -45,6 +45,21 @@ def test_event_is_one_json_line_with_level_and_utc_time():
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("log_format", ["json", "console"])
+def test_no_secret_of_a_file_name_is_logged(log_format):
+    script = """
+        log.warning('note.rejected', note='keys/password=tulip9.md')
+        name = 'wacht' + 'woord=daisy8.md'
+        try: open(name)
+        except OSError: log.error('job.failed', exc_info=True)
+    """
+    said = logged(script, log_format=log_format)
+    assert "note.rejected" in said
+    assert "FileNotFoundError" in said
+    assert "password=[redacted]" in said
+    assert "wachtwoord=[redacted]" in said
+
+
 def test_below_the_level_nothing_is_logged():
     script = "log.debug('a'); log.info('b'); log.warning('c'); log.error('d')"
     assert [event["event"] for event in events(script, level="warning")] == ["c", "d"]
