@@ -16,6 +16,7 @@ from ingest.agreement.pairing import Pair, promising_pairs
 from ingest.agreement.question import MOST_PAIRS, PROMPT_VERSION, answers_in, question, room_chars
 from recalld.errors import ModelError, PromptCut
 from recalld.models.chat import ChatModel, ModelHealth, is_outage
+from recalld.models.identity import mark_of, said_by
 from recalld.models.replies import Rejected, read_json
 from recalld.records import FactId
 from recalld.store.agreement import resolutions
@@ -27,6 +28,7 @@ from recalld.store.verdicts import (
     next_to_judge,
     told_of,
 )
+from recalld.store.verdicts import judge_of as stored_judge
 from recalld.store.writers import Writes
 
 # Pairs that are asked about for one fact.
@@ -76,8 +78,8 @@ class _Open:
 
 
 def judge_of(health: ModelHealth) -> str:
-    """Model, weights and prompt version: another one is asked anew."""
-    return f"llm:{health.name}:{(health.digest or '')[:12]}@{PROMPT_VERSION}"
+    """Model, weights and prompt version: other weights, or another prompt, are asked anew."""
+    return mark_of(health, PROMPT_VERSION)
 
 
 class JudgingStage:
@@ -118,14 +120,23 @@ class JudgingStage:
         Raises:
             ModelError: The model is away; what it said before is kept, and the facts keep their turn.
         """
-        if self._judge != judge:
-            self._writes.call(lambda writers: writers.verdicts.adopt(judge))
-            self._judge = judge
+        judge = self._adopted(judge)
         batch = self._gathered(judge)
         if batch.pairs:
             return self._ask(batch.facts, [*batch.pairs.values()], judge)
         self._done(batch.facts)
         return Judged(outcome="known" if batch.facts else "nothing")
+
+    def _adopted(self, judge: str) -> str:
+        """The judge as answers are kept under it: the same weights may have been asked under another name."""
+        if self._judge is None or said_by(self._judge) != said_by(judge):
+            with self._database.reader() as connection:
+                former = stored_judge(connection)
+            if former is None or said_by(former) != said_by(judge):
+                self._writes.call(lambda writers: writers.verdicts.adopt(judge))
+                former = judge
+            self._judge = former
+        return self._judge
 
     def _gathered(self, judge: str) -> _Batch:
         """The newest facts whose turn it is, with what is to be asked about them."""
@@ -154,7 +165,7 @@ class JudgingStage:
         again: list[tuple[Pair, ToldKind]] = []
         for pair in [pair for pair in worth if standing(*pair) == "open"][:_MOST_OF_ONE]:
             answers = [one for one in _answers_about(pair, told) if one.verdict != "met"]
-            mine = in_force(one for one in answers if one.judge == judge)
+            mine = in_force(one for one in answers if said_by(one.judge) == said_by(judge))
             if mine is None:
                 new.append(pair)
             elif mine != in_force(answers):

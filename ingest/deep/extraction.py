@@ -24,11 +24,13 @@ from ingest.deep.prompt import (
     prompt_for,
     room_chars,
 )
-from ingest.deep.replied import BlockReply, Found, facts_of, joined, judge, kept, restored
+from ingest.deep.replied import BlockReply, Found, facts_of, joined, judge
+from ingest.deep.reuse import cache_key, former_keys, kept_answer, reused
 from ingest.plan import digest, embed_prefix, fact_uid, statement_words
 from ingest.rules.facts import stands_alone
 from recalld.errors import ModelError, PromptCut
 from recalld.models.chat import ChatModel, ChatReply, ChatRequest, ModelHealth, is_outage
+from recalld.models.identity import mark_of, said_by
 from recalld.models.replies import Rejected, read_json
 from recalld.records import (
     BlockId,
@@ -36,12 +38,13 @@ from recalld.records import (
     ExtractedStatement,
 )
 from recalld.store.changes import NewFact, NewStatement
-from recalld.store.connection import Database
+from recalld.store.connection import Connection, Database
 from recalld.store.deep import (
     BlockSentence,
     DeepFact,
     ToExtract,
     cached_extraction,
+    extractors,
     next_try_ms,
     passages_of_block,
     sentences_of_block,
@@ -89,8 +92,8 @@ _Replies = Mapping[BlockId, BlockReply]
 
 
 def extractor_of(health: ModelHealth) -> str:
-    """Model, weights and prompt version: facts by another one are stale."""
-    return f"llm:{health.name}:{(health.digest or '')[:12]}@{PROMPT_VERSION}"
+    """Model, weights and prompt version: facts by other weights, or another prompt, are stale."""
+    return mark_of(health, PROMPT_VERSION)
 
 
 class DeepStage:
@@ -111,7 +114,15 @@ class DeepStage:
         self._now_ms = now_ms
 
     def queue_others(self, extractor: str) -> int:
-        """Queues what another extractor read or gave up. Returns how many blocks."""
+        """Queues what another extractor read or gave up. Returns how many blocks.
+
+        What the same weights read under another name counts as this one's.
+        """
+        with self._database.reader() as connection:
+            same = [one for one in extractors(connection) if said_by(one) == said_by(extractor)]
+        others = [one for one in same if one != extractor]
+        if others:
+            self._writes.call(lambda writers: writers.deep.rename(others, extractor))
         return self._writes.call(lambda writers: writers.deep.queue_others(extractor))
 
     def queue_parked(self) -> int:
@@ -155,18 +166,15 @@ class DeepStage:
 
     def _use_cache(self, waiting: Sequence[ToExtract], extractor: str) -> Deepened | None:
         with self._database.reader() as connection:
-            known = [
-                (block, cached_extraction(connection, _cache_key(block, block.text, extractor)))
-                for block in waiting
-            ]
-        used = [(block, result) for block, result in known if result is not None]
-        for block, result in used:
-            self._accept(block, restored(result), extractor)
+            known = [(block, _known(connection, _whole(block), extractor)) for block in waiting]
+        used = [(block, reply) for block, reply in known if reply is not None]
+        for block, reply in used:
+            self._accept(block, reply, extractor)
         return Deepened(outcome="cached", blocks=len(used)) if used else None
 
     def _extract(self, blocks: Sequence[ToExtract], extractor: str) -> Deepened:
         """Some blocks in one call; fewer where the model reads less."""
-        pieces = [Piece(block=block, text=block.text) for block in blocks]
+        pieces = [_whole(block) for block in blocks]
         replies = self._ask(pieces)
         if not isinstance(replies, _Useless):
             return self._take(blocks, replies, extractor)
@@ -198,11 +206,10 @@ class DeepStage:
 
     def _ask_piece(self, piece: Piece, extractor: str) -> BlockReply | _Useless:
         """The answer for a piece of a block, kept at once: an outage before the last one costs no second call."""
-        key = _cache_key(piece.block, piece.text, extractor)
         with self._database.reader() as connection:
-            known = cached_extraction(connection, key)
+            known = _known(connection, piece, extractor)
         if known is not None:
-            return restored(known)
+            return known
         replies = self._ask([piece])
         if isinstance(replies, _Useless):
             return replies
@@ -210,8 +217,8 @@ class DeepStage:
         if piece.text == piece.block.text:
             # The whole block's result is kept when it is accepted, not before.
             return reply
-        now_ms = self._now_ms()
-        self._writes.call(lambda writers: writers.deep.keep(key, kept(reply), now_ms))
+        key, result, now_ms = cache_key(piece, extractor), kept_answer(reply, piece), self._now_ms()
+        self._writes.call(lambda writers: writers.deep.keep(key, result, now_ms))
         return reply
 
     def _ask(self, pieces: Sequence[Piece]) -> _Replies | _Useless:
@@ -279,8 +286,8 @@ class DeepStage:
                 facts,
                 extractor=extractor,
                 refused=reply.refused,
-                cache_key=_cache_key(block, block.text, extractor),
-                result=kept(reply),
+                cache_key=cache_key(_whole(block), extractor),
+                result=kept_answer(reply, _whole(block)),
                 now_ms=now_ms,
             )
         )
@@ -313,11 +320,18 @@ def _judged(reply: ChatReply, pieces: Sequence[Piece]) -> _Replies | _Useless:
     return judge(facts, pieces)
 
 
-def _cache_key(block: ToExtract, text: str, extractor: str) -> bytes:
-    """What a model's answer follows from: a text, all or a part of the block's, where it stands, and the model."""
-    return digest(
-        text, block.title, *block.heading_path, block.lead_in, block.dated or "", extractor
-    )
+def _whole(block: ToExtract) -> Piece:
+    return Piece(block=block, text=block.text)
+
+
+def _known(connection: Connection, piece: Piece, extractor: str) -> BlockReply | None:
+    """What the model said of a piece before, under its present key or an earlier version's, where it still holds."""
+    for key in (cache_key(piece, extractor), *former_keys(piece, extractor)):
+        result = cached_extraction(connection, key)
+        reply = reused(result, piece) if result is not None else None
+        if reply is not None:
+            return reply
+    return None
 
 
 def _deep_fact(block: ToExtract, found: Found, sentences: Sequence[BlockSentence]) -> DeepFact:

@@ -6,6 +6,7 @@ the server's defaults is cut without a word, runs without an end, or loads the m
 
 from __future__ import annotations
 
+import re
 from contextlib import closing
 from typing import Any, Literal
 
@@ -26,6 +27,9 @@ from recalld.models.refusals import About
 from recalld.models.spoken import Spoken
 from recalld.models.tokens import most_tokens
 from recalld.models.wire import WireLimits
+
+# Words in a refusal of the schema itself.
+_ABOUT_SCHEMAS = re.compile(r"format|schema|grammar|json", re.IGNORECASE)
 
 
 class OllamaChat:
@@ -77,7 +81,7 @@ class OllamaChat:
             try:
                 return self._reply(request, tag, think, schema=True)
             except PermanentModelError as error:
-                if error.state is not None:
+                if error.state is not None or not _ABOUT_SCHEMAS.search(error.said or str(error)):
                     raise
             reply = self._reply(request, tag, think, schema=False)
             self._without_schema.add(tag.digest)

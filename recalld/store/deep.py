@@ -36,7 +36,10 @@ class ToExtract:
     text_hash: bytes
     heading_path: tuple[str, ...]
     lead_in: str
+    # As shown: the note's own, else its file's name.
     title: str
+    # The note's own, where it says more than a date.
+    said_title: str = ""
     # ISO day the note is from, None when it says none.
     dated: str | None
     attempts: int
@@ -78,7 +81,7 @@ def to_extract(connection: Connection, limit: int, now_ms: int) -> list[ToExtrac
     rows = execute(
         connection,
         "SELECT block.id, note_id, kind, text, text_hash, heading_path, lead_in, title, dated,"
-        " attempts, line_from, line_to FROM block JOIN note ON note.id = note_id"
+        " attempts, line_from, line_to, said_title FROM block JOIN note ON note.id = note_id"
         # `<> 'done'` is said as the partial index says it, or SQLite would read every block.
         " WHERE extraction <> 'done' AND extraction = 'pending' AND coalesce(next_try, 0) <= ?"
         " ORDER BY attempts, changed_at DESC, note_id, ordinal LIMIT ?",
@@ -97,6 +100,7 @@ def to_extract(connection: Connection, limit: int, now_ms: int) -> list[ToExtrac
             dated=row[8],
             attempts=row[9],
             lines=Lines(first=row[10], last=row[11]),
+            said_title=row[12],
         )
         for row in rows
     ]
@@ -177,6 +181,11 @@ def cached_extraction(connection: Connection, key: bytes) -> str | None:
     """The result that was accepted for this very chunk, model and prompt."""
     rows = execute(connection, "SELECT result FROM extraction_cache WHERE key = ?", (key,))
     return str(rows[0][0]) if rows else None
+
+
+def extractors(connection: Connection) -> list[str]:
+    """Everybody by whom blocks were read: rules of each version, models."""
+    return [row[0] for row in execute(connection, "SELECT DISTINCT extractor FROM block")]
 
 
 class DeepWriter:
@@ -270,6 +279,18 @@ class DeepWriter:
                 " extractor = ?, refused = ? WHERE id = ? AND text_hash = ? AND extraction = 'pending'",
                 (reason, extractor, json.dumps(dict(refused)), block.block_id, block.text_hash),
             )
+
+    def rename(self, former: Sequence[str], extractor: str) -> None:
+        """Calls what these extractors read this one's: they are the same one."""
+        names = {"former": json.dumps(list(former)), "extractor": extractor}
+        with transaction(self._connection):
+            for table in ("block", "fact"):
+                execute(
+                    self._connection,
+                    f"UPDATE {table} SET extractor = :extractor"
+                    " WHERE extractor IN (SELECT value FROM json_each(:former))",
+                    names,
+                )
 
     def queue_others(self, extractor: str) -> int:
         """Queues what another extractor than this model and prompt read or gave up. Returns how many blocks."""
