@@ -29,7 +29,16 @@ from recalld.store.graph import (
 from recalld.store.searching import WordCounts, word_counts
 from retrieval.evidence import is_rare
 from retrieval.graph.names import name_spans, names_in
-from retrieval.graph.paths import DEFAULT_HOPS, KEPT, Reached, begin, joined, likeliest, step
+from retrieval.graph.paths import (
+    DEFAULT_HOPS,
+    KEPT,
+    Reached,
+    begin,
+    joined,
+    likeliest,
+    plain_ends,
+    step,
+)
 from retrieval.query import Query
 from retrieval.text.words import tokens
 
@@ -38,6 +47,9 @@ MOST_PASSAGES = 50
 # Of what a walk came to, the best are looked into for passages, and fewer are gone on from.
 _LOOKED_INTO = 40
 _GONE_ON_FROM = 20
+# By relations alone, one hop more; and what that comes to.
+_GONE_FURTHER_FROM = 4
+_KEPT_FURTHER = 8
 _AT_A_TIME = 12
 
 
@@ -74,6 +86,7 @@ def graph_leg(
         spans, named, is_rare=partial(_is_rare, connection, counts), language=query.language
     )
     reached = walk(connection, begin(named, names), places, hops=DEFAULT_HOPS)
+    reached = _one_hop_more(connection, reached, places)
     return GraphFound(reached=_passages(connection, reached.values(), limits, places))
 
 
@@ -142,6 +155,19 @@ def walk(
         }
         reached = {**reached, **frontier}
     return reached
+
+
+def _one_hop_more(
+    connection: Connection, reached: dict[Thing, Reached], within: Within
+) -> dict[Thing, Reached]:
+    """With what relations lead to from the ends of plain chains; few questions have any, so few pay for it."""
+    ends = plain_ends(reached.values(), hops=DEFAULT_HOPS)[:_GONE_FURTHER_FROM]
+    edges = relation_edges(connection, ends, within) if ends else []
+    targets = likeliest(reached, edges, most=_KEPT_FURTHER)
+    if not targets:
+        return reached
+    new = step(reached, edges, thing_names(connection, targets), degrees(connection, targets))
+    return {**_with_namesakes(connection, new, within), **reached}
 
 
 def edges_of(

@@ -2,7 +2,7 @@
 
 A step from a thing to a thing is a hop. Each halves the score and weighs by its kind: a relation counts whole, a link
 between notes .7, being named in one fact .5; what is touched by much is divided by the logarithm of how much. A thing
-keeps its best path, as words that can be read.
+keeps its best path, as words that can be read. Beyond the usual hops only plain chains of relations go on.
 """
 
 from __future__ import annotations
@@ -108,6 +108,15 @@ def likeliest(
             standing = (source.score * weight(edge), edge.fact_id or 0)
             best[edge.target] = max(standing, best.get(edge.target, standing))
     return set(sorted(best, key=lambda thing: (best[thing], thing), reverse=True)[:most])
+
+
+def plain_ends(reached: Iterable[Reached], *, hops: int) -> list[Thing]:
+    """The things at the end of so many hops of which each was a relation to something that little touches.
+
+    No other path keeps that much of its score, and one hop more from here is as sure as a mention one hop nearer.
+    """
+    whole = HOP_FACTOR**hops
+    return sorted(one.thing for one in reached if one.hops == hops and one.score >= whole)
 
 
 def step(

@@ -45,6 +45,49 @@ def test_two_hops_lead_to_a_note_that_has_none_of_the_names(memory):
     assert plain is None or (plain.path == () and plain.score < hit.score)
 
 
+@pytest.mark.parametrize(
+    ("notes", "question", "word", "path"),
+    [
+        (
+            {**CHAIN, "owner": "The [[GitHub webhook]] is owned by [[Marta]].\n",
+             "desk": "The desk of [[Marta]] is in room 314.\n"},
+            "In which room sits who owns the end of the deploy pipeline?",
+            "314",
+            ("deploy pipeline", "runs on", "Vercel", "triggers", "GitHub webhook", "owned by", "Marta"),
+        ),
+        (
+            {"a": "[[部署流程]]运行在[[甲机]]上。\n", "b": "[[甲机]]依赖[[乙库]]。\n", "c": "[[乙库]]由[[小林]]维护。\n",
+             "d": "[[小林]]的办公室在三楼。\n"},
+            "部署流程的负责人的办公室在哪里？",
+            "三楼",
+            ("部署流程", "runs on", "甲机", "depends on", "乙库", "maintained by", "小林"),
+        ),
+    ],
+)  # fmt: skip
+def test_a_third_hop_is_taken_along_relations(memory, notes, question, word, path):
+    memory.take(**notes)
+    hit = hit_with(memory, question, word)
+    assert hit is not None
+    assert hit.path == path
+
+
+def test_a_third_hop_is_not_taken_by_mentions_nor_past_what_much_touches(memory):
+    further = {
+        "owner": "The [[GitHub webhook]] is owned by [[Marta]].\n",
+        "desk": "The desk of [[Marta]] is in room 314.\n",
+    }
+    memory.take(
+        **{**CHAIN, "hook": "Near [[Vercel]] there is the [[GitHub webhook]].\n"}, **further
+    )
+    question = "In which room sits who owns the end of the deploy pipeline?"
+    hit = hit_with(memory, question, "314")
+    assert hit is None or hit.path == ()
+    crowd = "\n\n".join(f"Lamp {number} shines on the [[GitHub webhook]]." for number in range(20))
+    memory.take(**CHAIN, **further, crowd=crowd)
+    hit = hit_with(memory, question, "314")
+    assert hit is None or hit.path == ()
+
+
 def test_what_holds_the_name_itself_is_left_to_the_other_legs(memory):
     memory.take(**CHAIN)
     hit = hit_with(memory, ASKED, "runs on Vercel")

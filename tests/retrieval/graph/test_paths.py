@@ -17,6 +17,7 @@ from retrieval.graph.paths import (
     joined,
     lent_words,
     likeliest,
+    plain_ends,
     said,
     step,
 )
@@ -99,6 +100,17 @@ def test_the_likeliest_are_new_and_few_and_the_best_are_among_them():
     assert many[0] in found
     assert A not in found
     assert likeliest(start(), [edge(B, C)]) == set()
+
+
+@pytest.mark.parametrize("kind", ["relation", "link", "mention"])
+@pytest.mark.parametrize("touched", [1, 100])
+def test_only_relations_between_what_little_touches_end_plainly(kind, touched):
+    reached = start()
+    reached |= step(reached, [edge(A, B)], NAMES, {B: touched})
+    reached |= step(reached, [edge(B, C, kind=kind)], NAMES, {})
+    ends = plain_ends(reached.values(), hops=2)
+    assert ends == ([C] if kind == "relation" and touched == 1 else [])
+    assert plain_ends(reached.values(), hops=3) == []
 
 
 def test_the_note_of_an_entity_is_reached_with_it_and_costs_no_hop():
