@@ -45,6 +45,20 @@ def test_two_hops_lead_to_a_note_that_has_none_of_the_names(memory):
     assert plain is None or (plain.path == () and plain.score < hit.score)
 
 
+def test_plain_sentences_without_a_link_make_a_way(memory):
+    memory.take(
+        **{
+            "Deploy pipeline": "# Deploy pipeline\n\nThe deploy pipeline runs on Vercel.\n",
+            "hosting": "# Hosting\n\nAt night Vercel triggers the GitHub webhook.\n",
+            "GitHub webhook": "# GitHub webhook\n\nIt listens on port 8443.\n",
+            "other": CHAIN["other"],
+        }
+    )
+    hit = hit_with(memory, ASKED, "8443")
+    assert hit is not None
+    assert hit.path == ("deploy pipeline", "runs on", "Vercel", "triggers", "GitHub webhook")
+
+
 @pytest.mark.parametrize(
     ("notes", "question", "word", "path"),
     [
