@@ -10,6 +10,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
+from ingest.agreement.subjects import subject_of
 from retrieval.grounding.clauses import analyse
 from retrieval.grounding.quantities import find_quantities
 from retrieval.grounding.wording import (
@@ -41,13 +42,27 @@ _ARTICLES = frozenset(
         "les",
     )
 )
-_EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3})(?=\S)([^*_\n]+?)(?<=\S)\1(?!\w)")
+# Of these, what tells which part somebody has in it, so that one may not even be left out.
+_CASES = frozenset(("der", "den", "dem", "des", "das"))
+# After these `a` is no article: `a few` are some, `few` are not many.
+_AMOUNTS = frozenset(("few", "little", "bit", "lot", "couple"))
+# `__init__` is a name, not emphasis.
+_EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_)(?=[^\s_])([^*_\n]+?)(?<=\S)\1(?!\w)")
+_COMMA = re.compile(r",(?=\s)|[，、]|(?<=[^\x00-\x7f]),")
 _QUIET = re.compile(r"[,;:](?=\s|$)|[\"“”„«»「」『』]|(?<=[^\x00-\x7f])[,;:]|`")
 # `rm -rf .` keeps its point.
-_END = re.compile(r"(?<=[^\s./])[.!]+\s*$|[。!]+\s*$|\s+$")
+_END = re.compile(r"(?<=[^\s./])\.+\s*$|[。！]+\s*$|(?<=[^\x00-\x7f])!+\s*$|\s+$")
+# The mark of a sentence; `:q!`, `save!` and `5!` keep theirs.
+_CALLED = re.compile(r"(?<=(?<!\w)[^\W\d_]{2})!+\s*$|(?<=[^\W\d_]{3})!+\s*$")
+_LEAST_CALLED = 4
+_RAISED = re.compile("[⁰¹²³⁴-⁹]+")
 _KEEPS_CASE = re.compile(r"[a-z][A-Z]|[A-Z]{2}")
+_COMMA_SIGN = "\x02"
 _SPACED = re.compile(r"\s+")
 _ASPECTS = re.compile("已经|已經|已|了|再|过|過|正在|ます|です|した|する|て")
+# What Japanese verbs end with, other where they are denied: 使う, 使わない.
+_INFLECTED = re.compile("(?<=[\u4e00-\u9fff])[ぁ-ゖ]{1,3}$")
+_ORDER = re.compile(r"ください|下さい|なさい|^请|^請|(?<!\w)(?:[Pp]lease|[Bb]itte)(?!\w)")
 _AUXILIARIES = frozenset(
     (
         "do",
@@ -85,6 +100,12 @@ class Side:
     predicate: frozenset[str]
     names: tuple[tuple[str, ...], ...]
     is_pronominal: bool
+    # Whether it asks its reader to do something, in a language that says so.
+    is_order: bool
+    # Articles and commas, each with the place in `signs` where it stands.
+    forms: frozenset[tuple[int, str]]
+    # Who or what it is about, where that can be told.
+    subject: tuple[str, ...] | None
 
 
 def cues_in(text: str) -> frozenset[str]:
@@ -99,9 +120,11 @@ def take_apart(text: str, entities: tuple[str, ...]) -> Side:
     tokens = [token for clause in analysed.clauses for token in clause.tokens]
     cues = cues_in(text)
     plain = without_contractions(unicodedata.normalize("NFKC", text))
+    signs, forms = _signs_and_forms(text)
     return Side(
-        signs=signs_of(text),
-        lasting=signs_of(_without_since(text)) if "now" in cues else signs_of(text),
+        signs=signs,
+        forms=forms,
+        lasting=signs_of(_without_since(text)) if "now" in cues else signs,
         content=frozenset(token.key for token in tokens if token.content),
         bare=_bare(plain),
         capitals=frozenset(t.key for t in tokens if t.capital or t.kind == "identifier"),
@@ -111,6 +134,8 @@ def take_apart(text: str, entities: tuple[str, ...]) -> Side:
         predicate=predicates_in(updates()["now"].without(analysed.text)),
         names=tuple(signs_of(name) for name in entities),
         is_pronominal=_is_pronominal(text),
+        is_order=_ORDER.search(text) is not None,
+        subject=subject.words if (subject := subject_of(text, entities)) is not None else None,
     )
 
 
@@ -124,11 +149,51 @@ def signs_of(text: str) -> tuple[str, ...]:
     """The words of a text, without articles and quiet punctuation, with measures in one unit.
 
     Every other character stays, for `rm -rf /` is not `rm -rf .`. A word keeps its case where the case may
-    be its meaning: inside a sentence, unless it is written with a hyphen or a digit.
+    be its meaning: inside a sentence, unless it is a hyphenated word before the verb.
     """
+    return _signs_and_forms(text)[0]
+
+
+def are_alike(one: frozenset[tuple[int, str]], other: frozenset[tuple[int, str]]) -> bool:
+    """Whether articles and commas let two equal wordings say the same.
+
+    An article may be left out, unless it tells who does what to whom; another one makes another thing.
+    """
+    for mine, theirs in ((one, other), (other, one)):
+        there = {at: word for at, word in theirs if word != ","}
+        for at, word in mine - theirs:
+            if word == "," or word in _CASES or at in there:
+                return False
+    return True
+
+
+def _signs_and_forms(text: str) -> tuple[tuple[str, ...], frozenset[tuple[int, str]]]:
+    words = _words(text)
+    signs: list[str] = []
+    forms: set[tuple[int, str]] = set()
+    is_said = False
+    for at, word in enumerate(words):
+        lower = word.lower()
+        following = words[at + 1].lower() if at + 1 < len(words) else ""
+        if word == _COMMA_SIGN:
+            forms.add((len(signs), ","))
+        elif _is_article(word, following, is_first=not signs):
+            forms.add((len(signs), lower))
+        else:
+            is_said = is_said or lower in _AUXILIARIES or lower in listed("copulas")
+            signs.extend(_split_runs(_cased(word, is_first=not signs, is_said=is_said)))
+    return tuple(signs), frozenset(forms)
+
+
+def _words(text: str) -> list[str]:
+    """The words, with measures in one unit and a sign for each comma."""
+    text = _RAISED.sub(lambda m: "^" + unicodedata.normalize("NFKC", m[0]), text)
     text = without_contractions(unicodedata.normalize("NFKC", text)).replace("’", "'")
-    text = _END.sub("", text)
-    text = _EMPHASIS.sub(r"\2", text)
+    if not text.isascii():
+        text = "".join(str(unicodedata.decimal(c)) if c.isdecimal() else c for c in text)
+    if len(text.split()) >= _LEAST_CALLED:
+        text = _CALLED.sub("", text)
+    text = _EMPHASIS.sub(r"\2", _END.sub("", text))
     pieces: list[str] = []
     at = 0
     for quantity in find_quantities(text):
@@ -136,19 +201,22 @@ def signs_of(text: str) -> tuple[str, ...]:
         pieces.append(f" {quantity.key} ")
         at = quantity.end
     joined = "".join([*pieces, text[at:]])
-    joined = _QUIET.sub(" ", joined)
-    signs: list[str] = []
-    for word in joined.split():
-        if word.casefold() not in _ARTICLES:
-            signs.extend(_split_runs(_cased(word, is_first=not signs)))
-    return tuple(signs)
+    return _QUIET.sub(" ", _COMMA.sub(f" {_COMMA_SIGN} ", joined)).split()
 
 
-def _cased(word: str, *, is_first: bool) -> str:
-    if _KEEPS_CASE.search(word):
+def _is_article(word: str, following: str, *, is_first: bool) -> bool:
+    """Whether it is an article, not the `A` of `vitamin A` or the `LA` where somebody lives."""
+    lower = word.lower()
+    if lower not in _ARTICLES or (lower == "a" and following in _AMOUNTS):
+        return False
+    return word == lower or (is_first and (len(word) == 1 or not word.isupper()))
+
+
+def _cased(word: str, *, is_first: bool, is_said: bool) -> str:
+    if _KEEPS_CASE.search(word) or any(map(str.isdigit, word)) or word.startswith("-"):
         return word
-    keeps = not is_first and word.isalpha()
-    return word if keeps else word.casefold()
+    is_folded = is_first or (not word.isalpha() and not is_said)
+    return word.lower() if is_folded else word
 
 
 def _split_runs(word: str) -> list[str]:
@@ -184,7 +252,7 @@ def _bare(text: str) -> tuple[str, ...]:
                 continue
             if token.plain not in _AUXILIARIES and token.plain not in _ARTICLES:
                 signs.append(token.key)
-    runs = "".join(m[0] for m in RUN.finditer(stripped))
+    runs = _INFLECTED.sub("", "".join(m[0] for m in RUN.finditer(stripped)))
     return (*signs, *(char for char in runs if char not in "的是"))
 
 

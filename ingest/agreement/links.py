@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Literal
 
 from ingest.agreement.claims import cues_in
 from ingest.agreement.keys import content_words, fact_keys, names_in, template, words_in_order
+from ingest.agreement.matter import are_side_by_side, is_held_by_one, is_one_matter, is_one_name
 from ingest.agreement.relation import Claim, Verdict, VerdictKind, compare, which_is_newer
+from ingest.agreement.subjects import BELOW
 from ingest.agreement.veto import merge_veto
 from ingest.plan import digest, is_date_title, uid_of
 from recalld.records import Category
@@ -28,6 +31,8 @@ Policy = Literal["supersede", "keep_both", "review"]
 # not `The port is`.
 _TELLING = 3
 _FIELD = re.compile(r"(?:[^\s:：。.]{1,40} ){0,2}[^\s:：。.]{1,40}(?:: |：)")
+# Reasons why two facts disagree that are another value of the same thing.
+_VALUES = frozenset(("number", "date", "changed_value"))
 # Between a subject and its predicate.
 SAYS = "\x1f"
 # What begins so is the key of a thing that a fact names; and of one that it says has moved, was replaced, is no longer.
@@ -108,10 +113,45 @@ def _by_rules(a: Comparable, b: Comparable) -> Verdict:
     told_apart = _told_apart(a, b)
     if told_apart and (_is_field(a) or _is_field(b) or _common(a, b) < _TELLING):
         return Verdict("independent", "other_headings", 0.7)
-    verdict = compare(claim_of(a), claim_of(b))
+    if _is_above(a, b) or _is_above(b, a):
+        return Verdict("independent", "one_list", 0.7)
+    verdict = _compared(a, b)
     if verdict.kind == "duplicate" and told_apart:
         return Verdict("independent", "other_headings", 0.7)
-    return verdict
+    return verdict if verdict.kind not in ("contradicts", "extends") else _as_placed(a, b, verdict)
+
+
+def _is_above(a: Comparable, b: Comparable) -> bool:
+    """Whether one is the item that the other stands below, with which it may be shortened."""
+    above = b.text.rpartition(BELOW)[0].rstrip("… ")
+    return bool(above) and a.text.startswith(above) and a.text.count(BELOW) < b.text.count(BELOW)
+
+
+def _compared(a: Comparable, b: Comparable) -> Verdict:
+    """How their words stand to each other; below one item, what is said there."""
+    one, other = claim_of(a), claim_of(b)
+    above, _, said = a.text.rpartition(BELOW)
+    same, _, said_too = b.text.rpartition(BELOW)
+    if above and above == same:
+        one, other = replace(one, text=said), replace(other, text=said_too)
+    return compare(one, other)
+
+
+def _as_placed(a: Comparable, b: Comparable, verdict: Verdict) -> Verdict:
+    """The verdict on two facts' words, as far as they speak of one matter and are not both meant.
+
+    Two items of a list, or rows of a table, are another value of nothing: in one note only what says that something
+    has changed, or denies of a name what is said of it, is at odds with the rest.
+    """
+    is_told = cues_in(a.text) != cues_in(b.text)
+    is_denied = verdict.reason == "negation" and is_one_name(a, b)
+    if verdict.kind == "contradicts" and not (is_told or is_denied) and are_side_by_side(a, b):
+        return Verdict("independent", "side_by_side", 0.7)
+    if verdict.reason == "new_holder":
+        is_one = is_held_by_one(a, b)
+    else:
+        is_one = is_one_matter(a, b, is_of_state=verdict.reason in _VALUES and not is_told)
+    return verdict if is_one else Verdict("independent", "other_headings", 0.7)
 
 
 def _as_told(a: Comparable, b: Comparable, told: ToldKind) -> Verdict:
@@ -178,7 +218,7 @@ def _succession(
     """The edge from the newer to the older, where the policy and their own dates say which that is."""
     if policy != "supersede":
         return ()
-    sign = which_is_newer(claim_of(a), claim_of(b))
+    sign = which_is_newer(claim_of(a), claim_of(b), is_date_at_odds=verdict.reason == "date")
     if not sign:
         return ()
     newer, older = (b, a) if sign > 0 else (a, b)

@@ -11,12 +11,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from fractions import Fraction
 from typing import Literal
 
 from rapidfuzz.distance import Levenshtein
 
-from ingest.agreement.claims import Side, predicates_in, signs_of, take_apart
+from ingest.agreement.claims import Side, are_alike, predicates_in, signs_of, take_apart
+from ingest.agreement.subjects import frequencies
+from ingest.agreement.values import may_be_equal
 from recalld.records import DateInterval
 from retrieval.grounding.wording import listed
 
@@ -26,8 +27,11 @@ VerdictKind = Literal["duplicate", "extends", "contradicts", "independent", "und
 MIN_RELATED = 0.3
 # Words; what is longer is no value that took another's place.
 _LONG_VALUE = 4
+# Signs on either side of a value that may say what kind of value it is.
+_NEAR = 8
 # Content words; a longer sentence tells a story, in which something was replaced.
 _LONG_UPDATE = 8
+_SHORT_UPDATE = 5
 _MEASURE = re.compile(r"(?:[a-z]+:)?-?\d[\d./]*")
 _VERBS = frozenset(
     ("is", "are", "was", "were", "has", "have", "had", "can", "does", "runs", "lives", "works")
@@ -38,6 +42,10 @@ _JOINS = frozenset(
     ("and", "en", "und", "with", "met", "mit", "together", "和", "与", "跟", "在", "于")
 )
 _PLACED = re.compile("在|位于|にあ|で動")
+_VERB_FIRST = re.compile("[\u0600-\u06ff]")
+_PLACING = frozenset(("в", "на", "في", "à", "en"))
+# What a date follows that something lasts to.
+_UNTIL = frozenset("到至")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,13 +91,14 @@ def compare(older: Claim, newer: Claim) -> Verdict:
     return verdict
 
 
-def which_is_newer(older: Claim, newer: Claim) -> int | None:
+def which_is_newer(older: Claim, newer: Claim, *, is_date_at_odds: bool = False) -> int | None:
     """1 when `newer` is the newer one, -1 when it is the older one, 0 when both are of one day.
 
-    What happened decides before when it was stated; None when neither tells them apart for lack of dates.
+    What happened decides before when it was stated, unless that is what they disagree about; None when neither
+    tells them apart for lack of dates.
     """
     told: list[int] = []
-    if older.happened is not None and newer.happened is not None:
+    if not is_date_at_odds and older.happened is not None and newer.happened is not None:
         before = (older.happened.first, older.happened.last)
         after = (newer.happened.first, newer.happened.last)
         told.append((after > before) - (after < before))
@@ -107,6 +116,8 @@ def _same(one: Claim, other: Claim, a: Side, b: Side) -> Verdict | None:
         return None
     if one == other:
         return Verdict("duplicate", "same_words", 1.0)
+    if not are_alike(a.forms, b.forms):
+        return Verdict("undecided", "articles", 0.5)
     if one.happened and other.happened and one.happened != other.happened:
         return Verdict("independent", "other_time", 0.7)
     if one.heading_path != other.heading_path and (a.is_pronominal or len(a.content) < 3):
@@ -128,52 +139,106 @@ def _denied(a: Side, b: Side) -> Verdict | None:
     if shorter and a.modality == b.modality:
         if shorter == longer:
             return Verdict("contradicts", "negation", 0.95)
-        if len(longer) - len(shorter) <= 1 and _is_within(shorter, longer):
+        # `Don't worry, I am here` denies nothing of `I am here`.
+        is_one_clause = len(_commas(a)) == len(_commas(b))
+        if is_one_clause and len(longer) - len(shorter) <= 1 and _is_within(shorter, longer):
             return Verdict("contradicts", "negation", 0.8)
     if _jaccard(a.content, b.content) < MIN_RELATED:
         return Verdict("independent", "other_words", 0.6)
     return Verdict("undecided", "negation", 0.5)
 
 
+def _commas(side: Side) -> list[int]:
+    return [at for at, form in side.forms if form == ","]
+
+
 def _updated(a: Side, b: Side) -> Verdict | None:
-    if a.modality != b.modality:
-        return None
+    """What one says to have changed since the other; only plain statements say so of each other."""
     for past, present in ((a, b), (b, a)):
-        gained = present.cues - past.cues
-        shared = past.content & present.content
-        if not gained & {"moved", "replaced"} or not _is_mostly_about(shared, past, present):
+        gained = (present.cues - past.cues) & {"moved", "replaced"}
+        has_subject = _begin_alike(past, present)
+        if (
+            not gained
+            or present.is_order
+            or a.modality
+            or b.modality
+            or not _may_change(past, present, has_subject)
+        ):
             continue
-        has_subject = bool(past.lasting[:1]) and past.lasting[:2] == present.lasting[:2]
-        has_subject = has_subject or past.bare[:1] == present.bare[:1]
+        # `The CI moved from Jenkins to GitHub` agrees with `The CI runs on GitHub`.
+        if _end(past) == _end(present):
+            return Verdict("undecided", "update", 0.5)
         if "moved" in gained and has_subject and _has_place(past):
             return Verdict("contradicts", "moved", 0.85)
-        if "replaced" in gained:
-            last = [
-                sign
-                for sign in past.bare[1:]
-                if sign in present.bare[1:] and (sign in shared or not sign.isascii())
-            ]
-            named = shared & {*past.bare[1:]} and not has_subject
-            if has_subject and (last or "one" in past.predicate):
-                return Verdict("contradicts", "replaced", 0.85)
-            if named and any(name in present.bare[:2] for name in past.capitals):
-                return Verdict("contradicts", "replaced", 0.8)
+        if "replaced" in gained and has_subject and _is_replaced(past, present):
+            return Verdict("contradicts", "replaced", 0.85)
+        shared = past.content & present.content & {*past.bare[1:]}
+        is_short = len(present.content) <= _SHORT_UPDATE
+        named = past.capitals & shared if is_short and not has_subject else frozenset()
+        if "replaced" in gained and not named.isdisjoint(present.bare[:1]):
+            return Verdict("contradicts", "replaced", 0.8)
         return Verdict("undecided", "update", 0.5)
     return None
 
 
-def _is_mostly_about(shared: frozenset[str], past: Side, present: Side) -> bool:
+def _end(side: Side) -> tuple[str, ...]:
+    """The last word; the last two characters where a script has no spaces."""
+    last = side.bare[-1:]
+    return last if last and (last[0].isascii() or len(last[0]) > 1) else side.bare[-2:]
+
+
+def _begin_alike(past: Side, present: Side) -> bool:
+    """Whether both are said of the same subject."""
+    if past.subject is not None and present.subject is not None:
+        return past.subject == present.subject
+    if past.bare[:1] == present.bare[1:2] and _VERB_FIRST.match("".join(past.bare[:1])):
+        return True
+    is_same = bool(past.lasting[:1]) and past.lasting[:2] == present.lasting[:2]
+    return is_same or past.bare[:1] == present.bare[:1] != ()
+
+
+def _may_change(past: Side, present: Side, has_subject: bool) -> bool:
     """Whether what both say is enough of either for one to tell how the other changed.
 
     Prose is full of "instead of" and "replaced" that change nothing told elsewhere.
     """
-    shorter = min(len(past.content), len(present.content))
-    longer = max(len(past.content), len(present.content))
-    return bool(shared) and len(shared) * 3 >= shorter and longer <= _LONG_UPDATE
+    shared = past.content & present.content
+    shorter, longer = sorted((len(past.content), len(present.content)))
+    if longer > _LONG_UPDATE:
+        return False
+    return (has_subject and past.subject is not None) or (
+        bool(shared) and len(shared) * 3 >= shorter
+    )
+
+
+def _is_replaced(past: Side, present: Side) -> bool:
+    """Whether the new value is one in the place of the old: named with it, or of its kind."""
+    about = {*(past.subject or ()), *past.bare[:1]}
+    named_again = past.content & present.content & {*past.bare[1:]}
+    if named_again - about or "one" in past.predicate:
+        return True
+    for kind in (_names, _amounts):
+        gone, come = kind(past) - kind(present), kind(present) - kind(past)
+        if len(gone) == 1 and come:
+            return True
+    return False
+
+
+def _names(side: Side) -> frozenset[str]:
+    return side.capitals & side.content
+
+
+def _amounts(side: Side) -> frozenset[str]:
+    return frozenset(sign for sign in side.signs if _MEASURE.fullmatch(sign))
 
 
 def _has_place(side: Side) -> bool:
-    return "one" in side.predicate or _PLACED.search("".join(side.signs)) is not None
+    said = "".join(side.signs)
+    return (
+        "one" in side.predicate
+        or _PLACED.search(said) is not None
+        or not _PLACING.isdisjoint(side.signs)
+    )
 
 
 def _aligned(one: Claim, other: Claim, a: Side, b: Side) -> Verdict | None:
@@ -226,7 +291,7 @@ def _one_slot(one: Claim, other: Claim, a: Side, b: Side, slot: _Slot) -> Verdic
     longest = max(len(slot.left), len(slot.right))
     if shared < longest and (shared < 2 or longest > _LONG_VALUE):
         return None
-    if _is_doubtful(slot):
+    if may_be_equal(slot.left, slot.right):
         return Verdict("undecided", "spelling", 0.5)
     predicate = a.predicate & b.predicate
     is_now = "now" in a.cues ^ b.cues
@@ -243,9 +308,9 @@ def _one_slot(one: Claim, other: Claim, a: Side, b: Side, slot: _Slot) -> Verdic
     if one.happened and other.happened and one.happened != other.happened and not _is_date(slot):
         return Verdict("independent", "other_time", 0.6)
     if is_now:
-        return Verdict("contradicts", "changed_value", 0.85)
+        return Verdict("contradicts", "date" if _is_date(slot) else "changed_value", 0.85)
     if _is_date(slot):
-        stated = "one" in predicate or {*slot.before} & _VERBS
+        stated = "one" in predicate or {*slot.before} & _VERBS or {*slot.before[-1:]} & _UNTIL
         return Verdict("contradicts" if stated else "undecided", "date", 0.7 if stated else 0.5)
     if _is_number(slot):
         # One buys and eats more than once.
@@ -254,20 +319,38 @@ def _one_slot(one: Claim, other: Claim, a: Side, b: Side, slot: _Slot) -> Verdic
         return Verdict("contradicts", "number", 0.85)
     if "many" in predicate:
         return Verdict("independent", "several_values", 0.8)
-    if "one" in predicate:
+    if _is_often(slot) or ("one" in predicate and _is_said_of(slot)):
         return Verdict("contradicts", "changed_value", 0.75)
     return Verdict("undecided", "changed_word", 0.5)
 
 
-def _is_doubtful(slot: _Slot) -> bool:
-    """A difference in case alone, or between a thousand and 1,024 bytes."""
-    left, right = " ".join(slot.left), " ".join(slot.right)
-    if left.casefold() == right.casefold():
-        return True
-    if not (left.startswith("bytes:") and right.startswith("bytes:")):
+def _is_often(slot: _Slot) -> bool:
+    """Whether both sides say how often; in Chinese the difference is in the last character alone."""
+    often = frequencies()
+    whole = ["".join((*slot.before[-1:], *side)) for side in (slot.left, slot.right)]
+    alone = ["".join(side).casefold() for side in (slot.left, slot.right)]
+    return all(one in often for one in whole) or all(one in often for one in alone)
+
+
+def _is_said_of(slot: _Slot) -> bool:
+    """Whether what a thing has one of is said of the value, not of something long before it; an order says none."""
+    if max(len(slot.left), len(slot.right)) > 2 * _LONG_VALUE:
         return False
-    less, more = sorted(Fraction(side.removeprefix("bytes:")) for side in (left, right))
-    return less > 0 and more / less in {Fraction(1024, 1000) ** power for power in (1, 2, 3, 4)}
+    before = slot.before[1:] if slot.before[:1] and slot.before[0].isascii() else slot.before
+    near = before[-_NEAR:]
+    return all(
+        "one" in predicates_in(_written((*near, *side, *slot.after[:_NEAR])))
+        for side in (slot.left, slot.right)
+    )
+
+
+def _written(signs: Sequence[str]) -> str:
+    """Signs as one text again, without spaces where the script has none."""
+    return (
+        re.sub(r"(?<=[^\x00-\x7f]) | (?=[^\x00-\x7f])", "", " ".join(signs))
+        if not all(sign.isascii() or len(sign) > 1 for sign in signs)
+        else " ".join(signs)
+    )
 
 
 def _is_subject(slot: _Slot, names: Sequence[tuple[str, ...]]) -> bool:

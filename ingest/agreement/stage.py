@@ -41,7 +41,7 @@ from recalld.store.verdicts import Told, ToldKind, in_force, told_of
 from recalld.store.writers import Writes
 
 # Of what comparison finds and of the keys that lead to it; another one has everything compared anew.
-RULES_VERSION = "4"
+RULES_VERSION = "5"
 _BATCH = 200
 
 _BY_NAME = (NAMES, UPDATES)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal
 
-from recalld.records import Category, DateInterval, FactId
+from recalld.records import Category, DateInterval, FactId, NoteId
 from recalld.store.connection import Connection, execute, transaction
 from recalld.store.facts import Wording, together
 from recalld.store.resolutions import require_no_circle
@@ -39,6 +39,15 @@ RULES = "agreement"
 POLICY = "on_conflict"
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a note states a fact: the note, its title, and the headings that the fact stands under there."""
+
+    note_id: NoteId
+    title: str
+    heading_path: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparable:
     """A fact as comparison sees it."""
@@ -53,8 +62,9 @@ class Comparable:
     # Names in it, as written, and (subject, predicate, object).
     entities: tuple[str, ...]
     relations: tuple[tuple[str, str, str], ...]
-    # The headings it stands under, else the note's title.
+    # The headings it stands under, else the note's title; of several places one is chosen.
     heading_path: tuple[str, ...]
+    places: frozenset[Place]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,9 +100,9 @@ class Compared:
     links: tuple[FactLink, ...]
 
 
-_HEADINGS = "CASE heading_path WHEN '[]' THEN json_array(title) ELSE heading_path END"
 _PLACES = (
-    "FROM fact_source JOIN passage ON passage.id = passage_id JOIN block ON block.id = block_id"
+    "SELECT json_group_array(DISTINCT json_array(note.id, title, json(heading_path), dated))"
+    " FROM fact_source JOIN passage ON passage.id = passage_id JOIN block ON block.id = block_id"
     " JOIN note ON note.id = passage.note_id WHERE fact_id = fact.id"
 )
 
@@ -102,28 +112,30 @@ def comparables(connection: Connection, facts: Collection[FactId]) -> dict[FactI
     rows = execute(
         connection,
         "SELECT fact.id, uid, fact.text, category, happened_from, happened_to,"
-        f" (SELECT max(dated) {_PLACES}),"
         " (SELECT json_group_array(DISTINCT wording) FROM fact_source WHERE fact_id = fact.id),"
-        f" (SELECT min({_HEADINGS}) {_PLACES})"
-        " FROM fact WHERE fact.id IN (SELECT value FROM json_each(?))",
+        f" ({_PLACES}) FROM fact WHERE fact.id IN (SELECT value FROM json_each(?))",
         (json.dumps(sorted(facts)),),
     )
     return {FactId(row[0]): _comparable(row) for row in rows}
 
 
 def _comparable(row: tuple[Any, ...]) -> Comparable:
-    first, last, stated = (date.fromisoformat(day) if day else None for day in row[4:7])
-    said = together([Wording.loads(one) for one in json.loads(row[7])])
+    first, last = (date.fromisoformat(day) if day else None for day in row[4:6])
+    said = together([Wording.loads(one) for one in json.loads(row[6])])
+    told = json.loads(row[7])
+    places = frozenset(Place(NoteId(one[0]), one[1], tuple(one[2])) for one in told)
+    stated = max((one[3] for one in told if one[3]), default=None)
     return Comparable(
         fact_id=FactId(row[0]),
         uid=row[1],
         text=row[2],
         category=Category(row[3]),
         happened=DateInterval(first=first, last=last) if first and last else None,
-        stated=stated,
+        stated=date.fromisoformat(stated) if stated else None,
         entities=tuple(sorted({name for name, _ in said.entities})),
         relations=said.relations,
-        heading_path=tuple(json.loads(row[8])),
+        heading_path=min((one.heading_path or (one.title,) for one in places), default=()),
+        places=places,
     )
 
 

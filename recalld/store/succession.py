@@ -52,7 +52,9 @@ def settle_successors(connection: Connection, facts: Collection[int]) -> None:
         "(SELECT from_fact FROM fact_link JOIN fact AS newer ON newer.id = from_fact"
         " WHERE to_fact = fact.id AND kind = 'supersedes' AND (origin = 'user'"
         " OR (from_fact, to_fact) NOT IN (SELECT value ->> 0, value ->> 1 FROM json_each(:overruled)))"
-        " ORDER BY origin = 'user' DESC, coalesce(newer.happened_to, newer.stated_on) DESC,"
+        # Where a date is what they disagree about, the day of the statement tells which is newer.
+        " ORDER BY origin = 'user' DESC, CASE reason WHEN 'date' THEN newer.stated_on"
+        " ELSE coalesce(newer.happened_to, newer.stated_on) END DESC,"
         " newer.uid LIMIT 1)"
     )
     execute(

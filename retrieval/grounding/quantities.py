@@ -16,6 +16,8 @@ from functools import cache
 from importlib import resources
 from typing import Literal
 
+# Letters; longer units are words.
+_LONGEST_SYMBOL = 3
 _DIGITS = re.compile(r"[0-9]+")
 _NUMBER = re.compile(
     r"(?<![A-Za-z0-9_])(?<![A-Za-z_][-_./:#])(?<!\d[.,])\d+(?:[.,'’]\d+)*(?![A-Za-z_]\w*\d)"
@@ -232,13 +234,18 @@ def _measured(text: str, start: int, end: int, amount: Fraction, plain: str) -> 
         plain, end = str(amount), magnitude.end()
     m = pattern.match(text, end)
     if m is not None:
-        unit = m[1] if m[1] in units else m[1].casefold()
-        if unit in units:
-            dimension, factor = units[unit]
+        unit = units.get(m[1]) or (units.get(m[1].casefold()) if _has_any_case(m[1]) else None)
+        if unit is not None:
+            dimension, factor = unit
             return Quantity(start, m.end(), "number", f"{dimension}:{amount * factor}", dimension)
     if magnitude is None and _YEAR.fullmatch(plain):
         return Quantity(start, end, "date", f"date:{plain}-?-?")
     return Quantity(start, end, "number", plain)
+
+
+def _has_any_case(unit: str) -> bool:
+    """Whether a unit's word means the same in any case: a thousandth `m` and a million `M` are symbols' beginnings."""
+    return len(unit) > _LONGEST_SYMBOL or (len(unit) > 1 and unit[0] not in "mM")
 
 
 def _han_value(numeral: str) -> int:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from ingest.agreement.links import keys_of, links_between
 from ingest.agreement.stage import AgreeingStage
 from ingest.plan import uid_of
-from recalld.records import Category, DateInterval, FactId
-from recalld.store.agreement import Comparable, Resolution
+from recalld.records import Category, DateInterval, FactId, NoteId
+from recalld.store.agreement import Comparable, Place, Resolution
 from recalld.store.connection import execute
 from tests.cases.test_equals_rebuild import QUICK_DISK, HereWrites, Store
 from tests.growth import assert_costs_at_most
@@ -36,7 +36,9 @@ def fact(text, number=1, **fields):
         "relations": (),
         "heading_path": (),
     }
-    return Comparable(**(found | fields))
+    found |= fields
+    place = Place(NoteId(number), "", found["heading_path"])
+    return Comparable(**({"places": frozenset({place})} | found))
 
 
 def kinds(one, other, word=None, policy="supersede"):
