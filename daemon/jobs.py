@@ -12,8 +12,11 @@ from daemon.loop import StageReport
 from daemon.schedule import Job
 from daemon.watching import Watches
 from daemon.writer import WriterThread
+from ingest.masking.redaction import redact
 from ingest.regraph import rebuild_graph
+from ingest.rules.extractor import RULES_VERSION
 from recalld.settings.tables import ScheduleSettings
+from recalld.store.results import drop_results
 from recalld.store.writers import Writers
 
 _log = structlog.get_logger("app")
@@ -59,11 +62,17 @@ def _maintain(writer: WriterThread, report: StageReport) -> None:
         writer.call(lambda writers: writers.vectors.prune_cache(old, _CACHED_VECTORS))
         writer.call(lambda writers: writers.deep.prune_cache(old, _CACHED_RESULTS))
         writer.call(lambda writers: writers.verdicts.prune(old))
+        writer.call(_drop_unmasked)
         writer.call(Writers.maintain)
     except Exception as error:
         report.count_failure(str(error))
         raise
     report.last_ok = time.time()
+
+
+def _drop_unmasked(writers: Writers) -> None:
+    """What a model gave before secrets were masked as they are now may still hold some."""
+    drop_results(writers.connection, lambda result: redact(result)[1] > 0, version=RULES_VERSION)
 
 
 def _check_graph(writer: WriterThread) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -82,3 +84,21 @@ def test_secret_in_a_file_name_is_in_no_title_request_or_word_of_the_index(tmp_p
         assert secret not in asked
         assert secret not in words
         assert secret not in " ".join(embedder.statements).lower()
+
+
+def test_what_a_model_gave_before_a_secret_was_masked_is_dropped(tmp_path):
+    with RunningDaemon(tmp_path) as daemon:
+        daemon.settle()
+        database = daemon.data / "memory.db"
+    results = [("a", "The password of the NAS is qz9cached1."), ("b", "The garden is green.")]
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.executemany(
+            "INSERT INTO extraction_cache (key, result, used_at) VALUES (?, ?, ?)",
+            [(key.encode(), json.dumps([text]), 1 << 60) for key, text in results],
+        )
+    assert b"qz9cached1" in database.read_bytes()
+    with RunningDaemon(tmp_path, settings={"schedule.maintenance_every_h": 0.00005}) as daemon:
+        daemon.wait_for(lambda status: status["stages"]["maintenance"]["last_ok"] is not None)
+        kept = daemon.rows("SELECT result FROM extraction_cache")
+    assert kept == [('["The garden is green."]',)]
+    assert b"qz9cached1" not in database.read_bytes()
