@@ -28,9 +28,7 @@ class Words:
 
     def __init__(self, vault: Vault) -> None:
         self.vault = vault
-        self.stage = AgreeingStage(
-            database=vault.database, writes=vault.writes, policy="supersede"
-        )
+        self.stage = AgreeingStage(database=vault.database, writes=vault.writes, policy="supersede")
         self.compare()
 
     def compare(self) -> None:
