@@ -265,6 +265,9 @@ class IngestLoop:
             self._on_written()
 
     def _end(self, look: _Look, error: BaseException | None) -> None:
+        not_ahead = look.work.keeper.not_ahead
+        if not_ahead is not None:
+            _log.warning("look.slower", root=look.work.keeper.name, reason=not_ahead)
         with self._changed:
             work = look.work
             work.looks.remove(look)

@@ -6,17 +6,19 @@ before anything is written. It must not know which notes are to be taken, or why
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Literal, TypeVar
 
+from ingest.ahead import ReadAhead
 from ingest.disk.reader import NoteText, Unread, read_note
 from ingest.disk.records import Walk
-from ingest.markdown.blocks import parse_note
-from ingest.plan import NoteFile, note_date, plan_note, shown_title, spoken_date
+from ingest.plan import NoteFile, plan_note
 from ingest.redating import keep_days
-from ingest.rules.extractor import RULES_VERSION, extract_in_steps
+from ingest.rules.extractor import RULES_VERSION
+from ingest.understanding import understand_in_steps
 from recalld.records import RootId
 from recalld.store.changes import StoredNote
 from recalld.store.connection import Database
@@ -39,6 +41,8 @@ class Looked:
 
 # What is written to without a pause for so long is read as far as it goes.
 _UNSTEADY_S = 3.0
+# A longer note is read in its turn only.
+_READ_AHEAD_BYTES = 50_000
 
 
 class Intake:
@@ -99,10 +103,14 @@ class Intake:
             if path in seen.files or not seen.scope.covers(path)
         }
 
-    def in_turns(self, path: str) -> Iterator[Looked]:
-        """Takes one note. The last step is what became of it; before that come pauses when it is a long one."""
+    def in_turns(self, path: str, *, ahead: ReadAhead | None = None) -> Iterator[Looked]:
+        """Takes one note. The last step is what became of it; before that come pauses when it is a long one.
+
+        Args:
+            ahead: Where the note may have been understood already.
+        """
         failures = self._failures.pop(path, 0)
-        steps = self._taking(path)
+        steps = self._taking(path, ahead=ahead)
         while True:
             try:
                 taken = _advance(steps)
@@ -121,17 +129,25 @@ class Intake:
             pass
         return taken
 
-    def _taking(self, path: str, *, moved: bool = False) -> Generator[None, None, Looked]:
+    def _taking(
+        self,
+        path: str,
+        *,
+        moved: bool = False,
+        ahead: ReadAhead | None = None,
+    ) -> Generator[None, None, Looked]:
         """One at a time: who comes while a note is read looks again later, and nobody begins it anew for ever."""
         if path in self._reading:
             return Looked(path=path, outcome="waiting")
         self._reading.add(path)
         try:
-            return (yield from self._taking_alone(path, moved=moved))
+            return (yield from self._taking_alone(path, moved, ahead))
         finally:
             self._reading.discard(path)
 
-    def _taking_alone(self, path: str, *, moved: bool) -> Generator[None, None, Looked]:
+    def _taking_alone(
+        self, path: str, moved: bool, ahead: ReadAhead | None
+    ) -> Generator[None, None, Looked]:
         may_grow = (
             path in self._unsteady_since and self._age(self._unsteady_since, path) >= _UNSTEADY_S
         )
@@ -152,19 +168,17 @@ class Intake:
         if blocks and not text.text.strip() and self._may_be_halfway(path):
             return Looked(path=path, outcome="waiting")
         self._empty_since.pop(path, None)
-        parsed = parse_note(text.text)
-        dated = note_date(parsed, path)
-        steps = extract_in_steps(
-            parsed, note_date=spoken_date(dated, text.stat), title=shown_title(parsed, path)
-        )
+        understood = ahead.result(path, text) if ahead else None
         has_paused = False
-        while (extracted := _advance(steps)) is None:
+        steps = understand_in_steps(text.text, path, text.stat)
+        while understood is None and (understood := _advance(steps)) is None:
             has_paused = True
             yield
         if has_paused and (self._stored(path) != stored or self._is_gone(path)):
             # It went, moved or was moved here while others had their turn.
             return Looked(path=path, outcome="waiting")
-        if days and dated is None:
+        extracted = understood.blocks
+        if days and understood.dated is None:
             extracted = keep_days(extracted, blocks, days)
         change = plan_note(
             stored=stored,
@@ -176,7 +190,7 @@ class Intake:
                 stat=text.stat,
                 problems=text.problems,
             ),
-            note=parsed,
+            note=understood.note,
             blocks=extracted,
             extractor=RULES_VERSION,
             new_uid=self._new_uid(),
@@ -184,6 +198,13 @@ class Intake:
         )
         self._writes.call(lambda writers: writers.notes.apply(change))
         return Looked(path=path, outcome="taken")
+
+    def read_ahead(self, paths: Sequence[str]) -> ReadAhead:
+        """Another process that understands these notes ahead of their turns, in which they are read again.
+
+        A long one it leaves out: there it has pauses.
+        """
+        return ReadAhead(paths, partial(read_note, self._path, max_bytes=_READ_AHEAD_BYTES))
 
     def _stored(self, path: str) -> StoredNote | None:
         with self._database.reader() as connection:

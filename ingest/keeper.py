@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -56,6 +56,8 @@ class KeeperOptions:
     deletion_grace_s: float
     # recalld's own folders, which are never notes.
     own_paths: tuple[Path, ...]
+    # Notes to be taken from which another process helps: it takes some tenths of a second to start.
+    read_ahead_from: int = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +110,7 @@ class RootKeeper:
         self._removed_at: deque[float] = deque()
         self._plan = Plan()
         self._confirmed = False
+        self._not_ahead: str | None = None
         self._present: RootIdentity | None = None
         self.root_id = self._ensure_root()
         self._intake = Intake(
@@ -133,6 +136,11 @@ class RootKeeper:
     def rules(self) -> IgnoreRules:
         """The ignore rules in force."""
         return self._rules or self._current_rules(None)
+
+    @property
+    def not_ahead(self) -> str | None:
+        """Why the last look at many notes could not have them read ahead; None when it could."""
+        return self._not_ahead
 
     def confirm_deletions(self) -> None:
         """Lets the next whole look carry out a held mass deletion."""
@@ -207,17 +215,30 @@ class RootKeeper:
             if note.extractor != RULES_VERSION and path in seen.files
         )
         changed = dict.fromkeys((*plan.changed, *outdated))
-        left = len(changed)
         failures = self._intake.failures
-        for path in sorted(changed, key=lambda one: (failures(one), _turn(one, seen))):
-            left -= 1
-            for looked in self._intake.in_turns(path):
-                yield replace(looked, left=left + (looked.outcome == "reading"))
+        yield from self._take_all(
+            sorted(changed, key=lambda one: (failures(one), _turn(one, seen)))
+        )
         yield from self._let_go(plan)
         if paths is None:
             self._finish_whole(plan, root.present, used=guard.confirmed)
         if len(changed) >= _MANY:
             self._writes.call(lambda writers: writers.merge_words())
+
+    def _take_all(self, paths: Sequence[str]) -> Iterator[Looked]:
+        self._not_ahead = None
+        ahead = (
+            self._intake.read_ahead(paths) if len(paths) >= self._options.read_ahead_from else None
+        )
+        try:
+            for at, path in enumerate(paths, 1):
+                for looked in self._intake.in_turns(path, ahead=ahead):
+                    left = len(paths) - at + (looked.outcome == "reading")
+                    yield replace(looked, left=left)
+        finally:
+            if ahead is not None:
+                self._not_ahead = ahead.problem
+                ahead.close()
 
     def _let_ignored_go(
         self, known: dict[str, StoredNote], rules: IgnoreRules, scope: Scope
