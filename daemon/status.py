@@ -229,6 +229,7 @@ class StatusReport:
                 "pending": self._waiting_blocks(numbers),
                 "parked": numbers["parked"],
                 "refused": numbers["extraction"].refused,
+                "beside": numbers["extraction"].beside,
             },
             "verdicts": {
                 "pending": self._waiting_facts(numbers),

@@ -213,7 +213,11 @@ def _extraction_lines(extraction: Mapping[str, object]) -> Iterator[Line]:
     refused = mapping(extraction.get("refused"))
     if refused:
         counts = ", ".join(f"{count} {printable(reason)}" for reason, count in refused.items())
-        lines.append((Span(f"facts not believed, as the notes don't say so: {counts}", "dim"),))
+        lines.append((Span(f"facts not taken from the model: {counts}", "dim"),))
+    if beside := extraction.get("beside"):
+        lines.append(
+            (Span(f"the rules' facts beside the model's, which do not say them: {beside}", "dim"),)
+        )
     parked = rows(extraction.get("parked"))
     lines += [(_parked(row),) for row in parked[:_PROBLEMS_SHOWN]]
     if len(parked) > _PROBLEMS_SHOWN:

@@ -1,4 +1,4 @@
-"""The deep tier: a language model reads blocks, and what is grounded replaces the rules' facts.
+"""The deep tier: a language model reads blocks, and what is grounded takes the place of the rules' facts that it says.
 
 The block table is the queue: an outage loses nothing and uses up no attempt. A call that fails while the model
 answers other questions is the text's fault: it is tried alone, then in pieces, then parked with the reason, and its
@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ingest.deep.covering import unsaid
+from ingest.deep.dating import tells_date
 from ingest.deep.mentions import all_named
 from ingest.deep.prompt import (
     PROMPT_VERSION,
@@ -34,6 +36,7 @@ from recalld.models.identity import mark_of, said_by
 from recalld.models.replies import Rejected, read_json
 from recalld.records import (
     BlockId,
+    DateInterval,
     ExtractedFact,
     ExtractedStatement,
 )
@@ -42,11 +45,13 @@ from recalld.store.connection import Connection, Database
 from recalld.store.deep import (
     BlockSentence,
     DeepFact,
+    RulesFact,
     ToExtract,
     cached_extraction,
     extractors,
     next_try_ms,
     passages_of_block,
+    rules_facts_of_block,
     sentences_of_block,
     to_extract,
 )
@@ -278,12 +283,16 @@ class DeepStage:
     def _accept(self, block: ToExtract, reply: BlockReply, extractor: str) -> None:
         with self._database.reader() as connection:
             sentences = sentences_of_block(connection, block.block_id)
-        facts = [_deep_fact(block, found, sentences) for found in reply.found if sentences]
+            rules = rules_facts_of_block(connection, block.block_id)
+        facts = [_deep_fact(block, found, sentences, rules) for found in reply.found if sentences]
+        left = unsaid([one.text for one in rules], [found.statement for found in reply.found])
+        beside = [rules[place] for place in left]
         now_ms = self._now_ms()
         self._writes.call(
             lambda writers: writers.deep.accept(
                 block,
                 facts,
+                beside=beside,
                 extractor=extractor,
                 refused=reply.refused,
                 cache_key=cache_key(_whole(block), extractor),
@@ -334,17 +343,39 @@ def _known(connection: Connection, piece: Piece, extractor: str) -> BlockReply |
     return None
 
 
-def _deep_fact(block: ToExtract, found: Found, sentences: Sequence[BlockSentence]) -> DeepFact:
-    """A found fact at the sentence of its block that shares most words with it, and as important."""
+def _days_of(found: Found, rules: Sequence[RulesFact]) -> DateInterval | None:
+    """When a found fact happened: as its own words say, else as the rules read the sentence that it comes from.
+
+    They know the day that "yesterday" counts from in a note without a date, and what a heading says of all below it.
+    """
+    words = set(tokens(found.statement))
+    source = max(rules, key=lambda one: len(words & set(tokens(one.text))), default=None)
+    if found.happened is not None or source is None:
+        return found.happened
+    is_told = tells_date(found.statement) or not tells_date(source.text)
+    return source.happened if is_told else None
+
+
+def _deep_fact(
+    block: ToExtract,
+    found: Found,
+    sentences: Sequence[BlockSentence],
+    rules: Sequence[RulesFact],
+) -> DeepFact:
+    """A found fact at the sentence of its block that shares most words with it, and as important.
+
+    One with the very words of a fact of the rules is that fact.
+    """
     words = set(tokens(found.statement))
     nearest = max(sentences, key=lambda one: len(words & set(tokens(one.text))))
     lines = nearest.lines
+    happened = _days_of(found, rules)
     extracted = ExtractedFact(
         text=found.statement,
         lines=lines,
         category=found.category,
         confidence=found.confidence,
-        happened=found.happened,
+        happened=happened,
         stands_alone=stands_alone(found.statement),
     )
     statement = ExtractedStatement(text=found.statement, lines=lines)
@@ -361,7 +392,10 @@ def _deep_fact(block: ToExtract, found: Found, sentences: Sequence[BlockSentence
             importance=nearest.importance,
         ),
         fact=NewFact(
-            uid=fact_uid(extracted, block.title, block.heading_path),
+            uid=next(
+                (r.uid for r in rules if (r.text, r.happened) == (found.statement, happened)),
+                fact_uid(extracted, block.title, block.heading_path),
+            ),
             text=found.statement,
             lines=lines,
             category=found.category,
@@ -374,7 +408,7 @@ def _deep_fact(block: ToExtract, found: Found, sentences: Sequence[BlockSentence
                 title=block.title,
             ),
             relations=found.relations,
-            happened=found.happened,
+            happened=happened,
             importance=nearest.importance,
         ),
     )

@@ -9,13 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import date
 
-from ingest.agreement.keys import content_words
-from ingest.agreement.relation import Claim, compare
+from ingest.deep.covering import say_the_same
+from ingest.deep.dating import believed
 from ingest.deep.prompt import EXAMPLE_MARKERS, Piece
 from ingest.deep.triples import relations_said
+from ingest.deep.wholeness import find_lack, stands_in
+from ingest.masking.controls import drop_controls
 from ingest.rules.categories import find_category
 from recalld.records import BlockId, Category, DateInterval, Entity, Relation
-from retrieval.grounding.verdict import Grounded, Refused, ground
+from retrieval.grounding.verdict import Grounded, ground
 
 # More from one block is not extraction but a runaway.
 _MOST_FACTS = 60
@@ -76,17 +78,17 @@ def judge(facts: Sequence[object], pieces: Sequence[Piece]) -> dict[BlockId, Blo
             continue
         reason = None
         for piece in (named, *(other for other in pieces if other is not named)):
-            verdict = _verdict(statement, piece)
-            if isinstance(verdict, Grounded):
+            lack = _find_refusal(statement, piece)
+            if lack is None:
                 mine = found[piece.block.block_id]
-                if any(_say_the_same(statement, one.statement) for one in mine.values()):
+                if any(say_the_same(statement, one.statement) for one in mine.values()):
                     break
                 if len(mine) < _MOST_FACTS:
-                    mine[statement.casefold()] = _found(raw, statement)
+                    mine[statement] = _found(raw, statement, piece)
                 else:
                     refused[piece.block.block_id]["too_many"] += 1
                 break
-            reason = reason or verdict.reason
+            reason = reason or lack
         else:
             refused[named.block.block_id][reason or "words"] += 1
     return {
@@ -95,24 +97,17 @@ def judge(facts: Sequence[object], pieces: Sequence[Piece]) -> dict[BlockId, Blo
     }
 
 
-def _say_the_same(one: str, other: str) -> bool:
-    """Whether two statements are one fact in two wordings; the first that was said stands for both."""
-    if one.casefold() == other.casefold():
-        return True
-    if content_words(one) != content_words(other):
-        return False
-    return compare(Claim(text=one), Claim(text=other)).kind == "duplicate"
-
-
-def _verdict(statement: str, piece: Piece) -> Grounded | Refused:
-    """Whether a piece says it, in what of it speaks to the reader of the note and not to the model."""
+def _find_refusal(statement: str, piece: Piece) -> str | None:
+    """Why a piece does not say it, in what of it speaks to the reader and not to the model; None where it does."""
     frame = _FRAME.search(piece.text)
     told = piece.text[: frame.start()] if frame else piece.text
     verdict = ground(statement, source=told, heading_path=_context(piece), markers=EXAMPLE_MARKERS)
-    if frame and isinstance(verdict, Refused):
+    if isinstance(verdict, Grounded):
+        return find_lack(statement, told)
+    if frame:
         whole = ground(statement, source=piece.text, heading_path=_context(piece))
-        return Refused("instruction", frame[0]) if isinstance(whole, Grounded) else verdict
-    return verdict
+        return "instruction" if isinstance(whole, Grounded) else verdict.reason
+    return verdict.reason
 
 
 def _context(piece: Piece) -> tuple[str, ...]:
@@ -131,17 +126,23 @@ def _statement(raw: object) -> str | None:
     text = raw.get("statement") if isinstance(raw, Mapping) else None
     if not isinstance(text, str):
         return None
-    plain = " ".join(text.split())
+    plain = " ".join(drop_controls(text).split())
     return plain if 3 <= len(plain) <= _LONGEST else None
 
 
-def _found(raw: object, statement: str) -> Found:
+def _found(raw: object, statement: str, piece: Piece) -> Found:
     fields = raw if isinstance(raw, Mapping) else {}
+    block = piece.block
     return Found(
         statement=statement,
         category=_category(fields.get("category"), statement),
         confidence=_confidence(fields.get("confidence")),
-        happened=_day(fields.get("date"), statement),
+        happened=believed(
+            fields.get("date"),
+            statement,
+            above=(*reversed(block.heading_path), block.lead_in),
+            dated=date.fromisoformat(block.dated) if block.dated else None,
+        ),
         entities=tuple(_entities(fields.get("entities"), statement)),
         relations=tuple(relations_said(fields.get("relations"), statement)),
     )
@@ -163,25 +164,16 @@ def _confidence(value: object) -> float:
     return 0.5
 
 
-def _day(value: object, statement: str) -> DateInterval | None:
-    """The day a model gives, believed only where its year or its day stands in the statement."""
-    try:
-        day = date.fromisoformat(str(value))
-    except ValueError:
-        return None
-    numbers = set(re.findall(r"\d+", statement))
-    known = str(day.year) in numbers or {str(day.day), f"{day.day:02}"} & numbers
-    return DateInterval(first=day, last=day) if known else None
-
-
 def _entities(value: object, statement: str) -> list[Entity]:
-    """The names that really stand in the statement."""
-    names = [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
-    held = statement.casefold()
+    """The names that stand in the statement as whole words, and not only within a longer one."""
+    given = (
+        [one.strip() for one in value if isinstance(one, str)] if isinstance(value, list) else []
+    )
+    names = [name for name in dict.fromkeys(given) if len(name) > 1]
     return [
-        Entity(name=name.strip(), kind="name")
-        for name in dict.fromkeys(names)
-        if len(name.strip()) > 1 and name.strip().casefold() in held
+        Entity(name=name, kind="name")
+        for name in names
+        if stands_in(name, statement, beside=[one for one in names if one != name])
     ]
 
 
@@ -191,7 +183,7 @@ def joined(replies: Sequence[BlockReply]) -> BlockReply:
     refused: Counter[str] = Counter()
     for reply in replies:
         for one in reply.found:
-            found.setdefault(one.statement.casefold(), one)
+            found.setdefault(one.statement, one)
         refused.update(reply.refused)
     return BlockReply(found=tuple(found.values()), refused=dict(refused))
 

@@ -38,7 +38,7 @@ _ASKING = re.compile(
 )
 _TODO = re.compile(
     r"(?:\[ \]\s*)?(?:TODO|FIXME|XXX|TBD|WIP)\b|.*\bTODO:"
-    r"|(?:todo|to do|to-do|te doen|zu tun|à faire|待办|要做)\s*[:：]",
+    r"|(?i:todo|to do|to-do|te doen|zu tun|à faire|待办|待辦|要做|やること|할 일)\s*[:：]",
 )
 _GREETING = re.compile(
     r"(?:(?:me|user|assistant|ai):\s*)?(?:hi|hello|hey|thanks|thank you|good (?:morning|evening|night)"
@@ -388,11 +388,15 @@ def _has_loose_pronoun(text: str) -> bool:
     return pronoun is not None and not _ANTECEDENT.search(text, 0, pronoun.start())
 
 
+def known_verbs(text: str) -> frozenset[str]:
+    """The words of a text that are common verbs, in small letters."""
+    return _VERBS.intersection(_LETTERS.findall(text.lower()))
+
+
 def _has_verb(text: str) -> bool:
     """Whether a word of the sentence looks like a verb."""
-    return any(
-        word in _VERBS or (len(word) > 4 and word.endswith("ed"))
-        for word in _LETTERS.findall(text.lower())
+    return bool(known_verbs(text)) or any(
+        len(word) > 4 and word.endswith("ed") for word in _LETTERS.findall(text.lower())
     )
 
 

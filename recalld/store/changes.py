@@ -58,7 +58,7 @@ class StoredBlock:
     lead_in: str
     lines: Lines
     passage_uids: tuple[str, ...]
-    # How it words its facts, as `Wording.dumps` gives it; none where a model's facts took the place of the rules'.
+    # How the rules word its facts, as `Wording.dumps` gives it, also where a model's facts say them now.
     wordings: frozenset[str] = frozenset()
     # Of its own statements, in order.
     importances: tuple[float, ...] = ()

@@ -1,7 +1,8 @@
 """The queue of the deep extraction, and writing what a model found in a block.
 
 The block table is the queue: it survives any crash. A result for a text that has changed meanwhile is dropped; the
-rules' facts of a block stay until a model's valid result replaces them, in one transaction.
+rules' facts of a block stay until a model's valid result comes, and then those that it does not say; all in one
+transaction.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 
-from recalld.records import BlockId, BlockKind, Lines, NoteId, PassageId
+from recalld.records import BlockId, BlockKind, DateInterval, Lines, NoteId, PassageId, StatementId
 from recalld.store.changes import NewFact, NewStatement
 from recalld.store.connection import Connection, execute, transaction
 from recalld.store.facts import add_fact, restate, settle_facts, touched_facts
-from recalld.store.statements import add_statement, drop_unused_statements
+from recalld.store.statements import add_statement, drop_unused_statements, renumber_wordings
 
 # What these say is for rules alone: fields, headings that stand above what they name, and code.
 _RULES_ALONE = (BlockKind.FRONT_MATTER, BlockKind.HEADING, BlockKind.FENCE)
@@ -59,6 +61,16 @@ class BlockSentence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RulesFact:
+    """A fact that the rules found in a block, whether it stands now or a model's facts say it."""
+
+    uid: str
+    statement_id: StatementId
+    text: str
+    happened: DateInterval | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DeepFact:
     """A fact of a model, grounded, and the passage of the block that it comes from."""
 
@@ -74,6 +86,8 @@ class ExtractionCounts:
     pending: int
     parked: int
     refused: Mapping[str, int]
+    # Facts of the rules that stand beside a model's.
+    beside: int
 
 
 def to_extract(connection: Connection, limit: int, now_ms: int) -> list[ToExtract]:
@@ -126,6 +140,35 @@ def sentences_of_block(connection: Connection, block_id: BlockId) -> list[BlockS
     ]
 
 
+def rules_facts_of_block(connection: Connection, block_id: BlockId) -> list[RulesFact]:
+    """What the rules found in a block, in the order of its text."""
+    rows = execute(
+        connection,
+        "WITH found AS MATERIALIZED (SELECT statement_id, uid, line_from, wording, happened_from,"
+        " happened_to FROM rules_source"
+        " WHERE passage_id IN (SELECT id FROM passage WHERE block_id = :block)"
+        " UNION ALL SELECT statement_id, fact.uid, line_from, wording, happened_from, happened_to"
+        " FROM fact_source JOIN fact ON fact.id = fact_id"
+        " WHERE passage_id IN (SELECT id FROM passage WHERE block_id = :block)"
+        " AND (SELECT beside FROM block WHERE id = :block) IS NULL)"
+        " SELECT found.uid, statement_id, wording ->> 0, happened_from, happened_to FROM found"
+        " JOIN statement ON statement.id = statement_id JOIN passage ON passage.id = passage_id"
+        " ORDER BY position, ordinal, found.line_from, found.uid",
+        {"block": block_id},
+    )
+    return [
+        RulesFact(
+            uid=row[0],
+            statement_id=StatementId(row[1]),
+            text=row[2],
+            happened=DateInterval(first=date.fromisoformat(row[3]), last=date.fromisoformat(row[4]))
+            if row[3]
+            else None,
+        )
+        for row in rows
+    ]
+
+
 def passages_of_block(connection: Connection, block_id: BlockId) -> list[str]:
     """The texts of a block's passages, in order."""
     rows = execute(
@@ -157,8 +200,12 @@ def extraction_counts(connection: Connection) -> ExtractionCounts:
         "SELECT each.key, sum(each.value) FROM block, json_each(block.refused) AS each"
         " WHERE block.refused <> '{}' GROUP BY each.key ORDER BY each.key",
     )
+    beside = execute(connection, "SELECT coalesce(sum(beside), 0) FROM block WHERE beside > 0")
     return ExtractionCounts(
-        pending=states.get("pending", 0), parked=states.get("parked", 0), refused=dict(refused)
+        pending=states.get("pending", 0),
+        parked=states.get("parked", 0),
+        refused=dict(refused),
+        beside=beside[0][0],
     )
 
 
@@ -200,24 +247,35 @@ class DeepWriter:
         block: ToExtract,
         facts: Sequence[DeepFact],
         *,
+        beside: Sequence[RulesFact] = (),
         extractor: str,
         refused: Mapping[str, int],
         cache_key: bytes,
         result: str,
         now_ms: int,
     ) -> bool:
-        """Puts a model's facts in the place of the block's facts. False when the block has changed meanwhile."""
+        """Puts a model's facts, and `beside` them those of the rules that they do not say, in the place of the block's.
+
+        False when the block has changed meanwhile.
+        """
         with transaction(self._connection):
             self._cache(cache_key, result, now_ms)
+            self._set_rules_facts_aside(block)
             same = execute(
                 self._connection,
-                "UPDATE block SET extraction = 'done', extractor = ?, attempts = 0,"
-                " next_try = NULL, parked_reason = NULL, refused = ?"
-                " WHERE id = ? AND text_hash = ? AND extraction <> 'done' RETURNING id",
-                (extractor, json.dumps(dict(refused)), block.block_id, block.text_hash),
+                "UPDATE block SET extraction = 'done', extractor = :extractor, attempts = 0,"
+                " next_try = NULL, parked_reason = NULL, refused = :refused, beside = :beside"
+                " WHERE id = :id AND text_hash = :hash AND extraction <> 'done' RETURNING id",
+                {
+                    "extractor": extractor,
+                    "refused": json.dumps(dict(refused)),
+                    "beside": len(beside),
+                    "id": block.block_id,
+                    "hash": block.text_hash,
+                },
             )
             if same:
-                self._replace_facts(block.block_id, facts, extractor, now_ms)
+                self._replace_facts(block.block_id, facts, beside, extractor, now_ms)
         return bool(same)
 
     def keep(self, cache_key: bytes, result: str, now_ms: int) -> None:
@@ -232,18 +290,40 @@ class DeepWriter:
             (key, result, now_ms),
         )
 
+    def _set_rules_facts_aside(self, block: ToExtract) -> None:
+        """Copies a block's facts to where the rules' are kept, unless a model has read it before."""
+        execute(
+            self._connection,
+            "INSERT INTO rules_source (statement_id, uid, passage_id, line_from, line_to, wording,"
+            " happened_from, happened_to) SELECT statement_id, fact.uid, passage_id,"
+            " fact_source.line_from, fact_source.line_to, wording, happened_from, happened_to"
+            " FROM block JOIN passage ON block_id = block.id"
+            " JOIN fact_source ON passage_id = passage.id JOIN fact ON fact.id = fact_id"
+            " WHERE block.id = ? AND text_hash = ? AND extraction <> 'done' AND beside IS NULL",
+            (block.block_id, block.text_hash),
+        )
+
     def _replace_facts(
-        self, block_id: BlockId, facts: Sequence[DeepFact], extractor: str, now_ms: int
+        self,
+        block_id: BlockId,
+        facts: Sequence[DeepFact],
+        beside: Sequence[RulesFact],
+        extractor: str,
+        now_ms: int,
     ) -> None:
         lost = touched_facts(self._connection, [block_id])
-        touched = set(lost)
         execute(
             self._connection,
             "DELETE FROM fact_source WHERE passage_id IN (SELECT id FROM passage WHERE block_id = ?)",
             (block_id,),
         )
+        for one in beside:
+            self._put_back(one, now_ms)
+        touched = lost | touched_facts(self._connection, [block_id])
+        worded: dict[PassageId, dict[int, None]] = {}
         for deep in facts:
             statement_id = add_statement(self._connection, deep.passage_id, deep.statement)
+            worded.setdefault(deep.passage_id, {})[statement_id] = None
             touched.add(
                 add_fact(
                     self._connection,
@@ -252,11 +332,36 @@ class DeepWriter:
                     passage_id=deep.passage_id,
                     extractor=extractor,
                     now_ms=now_ms,
+                    by_model=True,
                 )
             )
         drop_unused_statements(self._connection, block_id)
+        for statements in worded.values():
+            renumber_wordings(self._connection, list(statements))
         settle_facts(self._connection, touched, lost=lost)
         restate(self._connection, touched)
+
+    def _put_back(self, one: RulesFact, now_ms: int) -> None:
+        """States a fact of the rules at its place again, as it was there."""
+        key = {"statement": one.statement_id, "uid": one.uid, "now": now_ms}
+        execute(
+            self._connection,
+            "INSERT INTO fact (uid, text, category, category_by, confidence, happened_from,"
+            " happened_to, extractor, created_at) SELECT rules_source.uid, '', 'knowledge',"
+            " 'undecided', 0, happened_from, happened_to, note.extractor, :now FROM rules_source"
+            " JOIN passage ON passage.id = passage_id JOIN note ON note.id = note_id"
+            " WHERE statement_id = :statement AND rules_source.uid = :uid"
+            " ON CONFLICT (uid) DO NOTHING",
+            key,
+        )
+        execute(
+            self._connection,
+            "INSERT OR IGNORE INTO fact_source (fact_id, statement_id, passage_id, line_from,"
+            " line_to, wording) SELECT fact.id, statement_id, passage_id, line_from, line_to,"
+            " wording FROM rules_source JOIN fact ON fact.uid = rules_source.uid"
+            " WHERE statement_id = :statement AND rules_source.uid = :uid",
+            {"statement": one.statement_id, "uid": one.uid},
+        )
 
     def postpone(self, block: ToExtract, *, next_try_ms: int) -> None:
         """Uses up an attempt of a block, and lets it wait until then."""

@@ -112,16 +112,17 @@ def add_fact(
     passage_id: int,
     extractor: str,
     now_ms: int,
+    by_model: bool = False,
 ) -> int:
     """Stores a fact, or adds a place to the stored one with the same words. Returns its id.
 
-    What it says of itself follows by `reword_facts`.
+    What it says of itself, and who found it, follows by `settle_facts`.
     """
     execute(
         connection,
         "INSERT INTO fact (uid, text, category, category_by, confidence, happened_from,"
         " happened_to, extractor, created_at) VALUES (?, '', 'knowledge', 'undecided', 0, ?, ?, ?, ?)"
-        " ON CONFLICT (uid) DO UPDATE SET extractor = excluded.extractor",
+        " ON CONFLICT (uid) DO NOTHING",
         (
             fact.uid,
             fact.happened.first.isoformat() if fact.happened else None,
@@ -134,8 +135,8 @@ def add_fact(
     execute(
         connection,
         "INSERT OR IGNORE INTO fact_source"
-        " (fact_id, statement_id, passage_id, line_from, line_to, wording)"
-        " VALUES (?, ?, ?, ?, ?, ?)",
+        " (fact_id, statement_id, passage_id, line_from, line_to, wording, by_model)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
         (
             fact_id,
             statement_id,
@@ -143,6 +144,7 @@ def add_fact(
             fact.lines.first,
             fact.lines.last,
             Wording.of(fact).dumps(),
+            int(by_model),
         ),
     )
     return fact_id
@@ -284,6 +286,7 @@ def settle_facts(connection: Connection, facts: Collection[int], *, lost: Collec
     if lost:
         _retract_unsourced(connection, lost)
     reword_facts(connection, facts)
+    _name_extractors(connection, facts)
     settle_said(connection, facts)
     settle_related(connection, {*facts, *grown_rare_or_common(connection, facts, named)})
     if entities:
@@ -292,6 +295,20 @@ def settle_facts(connection: Connection, facts: Collection[int], *, lost: Collec
             f"DELETE FROM entity WHERE id IN (SELECT value FROM json_each(?)) AND {_UNNAMED}",
             (json.dumps(entities),),
         )
+
+
+def _name_extractors(connection: Connection, facts: Collection[int]) -> None:
+    """Marks facts with what found them: a model, where any place has them from one, else the rules."""
+    execute(
+        connection,
+        "UPDATE fact SET extractor = found FROM (SELECT fact_id,"
+        # Of names that begin with `llm:` and `rules@` the least.
+        " min(iif(by_model, block.extractor, note.extractor)) AS found FROM json_each(?)"
+        " CROSS JOIN fact_source ON fact_id = value JOIN passage ON passage.id = passage_id"
+        " JOIN block ON block.id = block_id JOIN note ON note.id = passage.note_id GROUP BY fact_id)"
+        " WHERE fact.id = fact_id AND extractor <> found",
+        (json.dumps(sorted(facts)),),
+    )
 
 
 def _named_by_any(connection: Connection, facts: Collection[int]) -> list[int]:

@@ -74,12 +74,14 @@ def blocks_of_note(connection: Connection, note_id: NoteId) -> list[StoredBlock]
         connection,
         "SELECT block.id, ordinal, kind, text_hash, heading_path, lead_in, block.line_from,"
         " block.line_to, (SELECT json_group_array(uid ORDER BY position) FROM passage"
-        " WHERE block_id = block.id), CASE WHEN block.extractor = note.extractor THEN"
+        " WHERE block_id = block.id), CASE WHEN beside IS NULL THEN"
         " (SELECT json_group_array(DISTINCT wording) FROM passage"
-        " JOIN fact_source ON passage_id = passage.id WHERE block_id = block.id) ELSE '[]' END,"
+        " JOIN fact_source ON passage_id = passage.id WHERE block_id = block.id) ELSE"
+        " (SELECT json_group_array(DISTINCT wording) FROM passage"
+        " JOIN rules_source ON passage_id = passage.id WHERE block_id = block.id) END,"
         " (SELECT json_group_array(importance ORDER BY position, statement.ordinal) FROM passage"
         " JOIN statement ON passage_id = passage.id WHERE block_id = block.id AND of_fact = 0)"
-        " FROM block JOIN note ON note.id = note_id WHERE note_id = ? ORDER BY ordinal",
+        " FROM block WHERE note_id = ? ORDER BY ordinal",
         (note_id,),
     )
     return [
@@ -105,8 +107,11 @@ def days_of_note(connection: Connection, note_id: NoteId) -> dict[BlockId, dict[
         connection,
         "SELECT block_id, wording ->> 0, happened_from, happened_to FROM passage"
         " JOIN fact_source ON passage_id = passage.id JOIN fact ON fact.id = fact_id"
-        " WHERE note_id = ? AND happened_from IS NOT NULL",
-        (note_id,),
+        " WHERE note_id = :note AND happened_from IS NOT NULL"
+        " UNION SELECT block_id, wording ->> 0, happened_from, happened_to FROM passage"
+        " JOIN rules_source ON passage_id = passage.id"
+        " WHERE note_id = :note AND happened_from IS NOT NULL",
+        {"note": note_id},
     )
     days: dict[BlockId, dict[str, DateInterval]] = {}
     for block_id, text, first, last in rows:

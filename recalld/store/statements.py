@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from recalld.store.changes import NewStatement
 from recalld.store.connection import Connection, execute
 from recalld.store.embedding import take_known_vectors
@@ -61,3 +63,18 @@ def drop_unused_statements(connection: Connection, block_id: int) -> None:
         " AND NOT EXISTS (SELECT 1 FROM fact_source WHERE statement_id = statement.id)",
         (block_id,),
     )
+
+
+def renumber_wordings(connection: Connection, statements: Sequence[int]) -> None:
+    """Puts those of one passage's statements that are wordings of facts after its own, in this order.
+
+    So their places do not tell what stood there before.
+    """
+    for number, statement_id in enumerate(statements):
+        execute(
+            connection,
+            "UPDATE statement SET ordinal = ? + (SELECT count(*) FROM statement AS own"
+            " WHERE own.passage_id = statement.passage_id AND own.of_fact = 0)"
+            " WHERE id = ? AND of_fact = 1",
+            (number, statement_id),
+        )

@@ -57,6 +57,7 @@ def test_status_says_what_the_language_model_is_at():
     extraction = {
         "pending": 12,
         "refused": {"number": 3, "leak": 1},
+        "beside": 7,
         "parked": [
             {"root": "notes", "path": f"{n}.md", "lines": [3, 4], "reason": "no JSON\x1b[2J"}
             for n in range(12)
@@ -64,7 +65,8 @@ def test_status_says_what_the_language_model_is_at():
     }
     shown = text(status_lines({**STATUS, "extraction": extraction}))
     assert "facts      12 blocks wait for the language model" in shown
-    assert "not believed, as the notes don't say so: 3 number, 1 leak" in shown
+    assert "facts not taken from the model: 3 number, 1 leak" in shown
+    assert "the rules' facts beside the model's, which do not say them: 7" in shown
     assert "parked: 0.md:3-4 · no JSON" in shown
     assert "and 2 more parked" in shown
     assert "`recalld reextract --parked`" in shown

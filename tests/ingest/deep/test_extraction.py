@@ -295,7 +295,57 @@ def test_no_facts_from_a_long_text_are_asked_for_twice_and_from_a_short_one_once
     deep.put(f"{PORT}\n", "b.md")
     deep.run()
     assert len(deep.model.requests) == 3
-    assert deep.by() == {}
+    assert deep.by() == dict.fromkeys([*sentences(long), PORT], "rules@6")
+    assert deep.rows("SELECT DISTINCT extraction, refused FROM block") == [("done", "{}")]
+
+
+def test_what_the_model_leaves_out_stays_as_the_rules_said_it(deep):
+    deep.put(f"{PORT} {MIRROR} {BOILER} The plotter was sold in May 2024.\n")
+    deep.model.answer = lambda _: say("On port 9090 the gateway listens.", "The plotter was sold.")
+    deep.run()
+    assert deep.by() == {
+        "On port 9090 the gateway listens.": "llm",
+        "The plotter was sold.": "llm",
+        MIRROR: "rules@6",
+        BOILER: "rules@6",
+        "The plotter was sold in May 2024.": "rules@6",
+    }
+    assert deep.rows("SELECT beside FROM block") == [(3,)]
+
+
+def test_what_another_model_leaves_out_is_as_the_rules_said_it(deep):
+    deep.put(f"{PORT} {MIRROR}\n")
+    before = deep.rows("SELECT uid, text FROM fact ORDER BY uid")
+    deep.model.answer = lambda _: say("On port 9090 the gateway listens.", MIRROR)
+    deep.run()
+    assert len(deep.by()) == 2
+    deep.model.answer = lambda _: Step(text='{"facts": []}')
+    assert deep.stage.queue_others("llm:other") == 1
+    assert deep.stage.step("llm:other").outcome == "accepted"
+    assert deep.rows("SELECT uid, text FROM fact ORDER BY uid") == before
+    assert set(deep.by().values()) == {"rules@6"}
+
+
+def test_a_superseded_fact_stays_so_when_the_model_passes_over_the_newer_one(deep):
+    """What is known of a fact goes on while its place states it."""
+    deep.put(f"{PORT}\n")
+    [(fact_id, uid)] = deep.rows("SELECT id, uid FROM fact")
+    deep.model.answer = lambda _: Step(text='{"facts": []}')
+    deep.run()
+    assert deep.rows("SELECT id, uid FROM fact") == [(fact_id, uid)]
+
+
+def test_day_that_counts_from_an_undated_notes_own_is_the_rules(deep):
+    text = "The mirror failed yesterday in Groningen."
+    deep.put(f"{text} {PORT}\n")
+    [(day,)] = deep.rows("SELECT happened_from FROM fact WHERE text = ?", text)
+    assert day
+    deep.model.answer = lambda _: say("In Groningen the mirror failed yesterday.", PORT)
+    deep.run()
+    assert deep.rows("SELECT text, happened_from FROM fact ORDER BY text") == [
+        ("In Groningen the mirror failed yesterday.", day),
+        (PORT, None),
+    ]
 
 
 def test_text_that_comes_back_is_answered_from_the_cache(deep):

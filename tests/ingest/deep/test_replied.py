@@ -123,13 +123,45 @@ def test_confidence_out_of_range_is_one_half(value, confidence):
     assert found(PORT, confidence=value).confidence == confidence
 
 
-def test_day_is_believed_only_where_the_statement_has_it():
+def test_day_is_believed_only_where_the_rules_read_it():
     text = "The disk of frigg failed on 12 May 2026."
     day = date(2026, 5, 12)
-    assert found(text, date="2026-05-12").happened == DateInterval(first=day, last=day)
+    told = DateInterval(first=day, last=day)
+    assert [
+        found(text, date=value).happened for value in ("2026-05-12", "2026-07-12", "", ["2026"])
+    ] == ([told] * 4)
     assert found(PORT, date="2026-05-12").happened is None
-    assert found(text, date="last May").happened is None
-    assert found(text, date=["2026"]).happened is None
+    month = found("The plotter was sold in May 2024.", date="2024-05-07").happened
+    assert month == DateInterval(first=date(2024, 5, 1), last=date(2024, 5, 31))
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [("frigg", "fragment"), ("The gateway frigg", "fragment"), ("on port 9090", "fragment")],
+)
+def test_piece_of_a_sentence_is_refused_and_counted(said, reason):
+    assert reply(PORT, {"statement": said}).refused == {reason: 1}
+
+
+def test_task_is_refused_and_counted():
+    text = "TODO: write this section later."
+    assert reply(text, {"statement": text}).refused == {"task": 1}
+
+
+def test_characters_that_hide_or_act_are_dropped():
+    [one] = reply(PORT, {"statement": f"\u202e{PORT[:4]}\0{PORT[4:]}"}).found
+    assert one.statement == PORT
+
+
+def test_three_wordings_are_one_fact():
+    text = "Bought milk at the market in Delft."
+    wordings = (
+        text,
+        "At the market in Delft milk was bought.",
+        "Milk bought at the market in Delft.",
+    )
+    merged = reply(text, *({"statement": one} for one in wordings))
+    assert [one.statement for one in merged.found] == [text]
 
 
 def test_names_that_the_statement_lacks_are_dropped():

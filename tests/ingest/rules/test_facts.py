@@ -41,6 +41,8 @@ def texts(text: str, kind: BlockKind = BlockKind.PARAGRAPH) -> list[str]:
         "これは本ですか。",
         "How do I restart it",
         "TODO: write the section on backups.",
+        "Te doen: de backups beschrijven.",
+        "やること：バックアップの節を書く。",
         "Set the following environment variables:",
         "请设置以下变量：",
         "Hi there, thanks!",

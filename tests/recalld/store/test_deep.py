@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from recalld.records import BlockKind, NoteId
 from recalld.store.changes import KeptBlock, NewBlock, NewStatement
 from recalld.store.deep import (
     DeepFact,
+    RulesFact,
     ToExtract,
     cached_extraction,
     extraction_counts,
@@ -17,6 +19,7 @@ from recalld.store.deep import (
     next_try_ms,
     parked_blocks,
     passages_of_block,
+    rules_facts_of_block,
     sentences_of_block,
     to_extract,
 )
@@ -54,10 +57,13 @@ def deep(shelf: Shelf, of: ToExtract, text: str) -> DeepFact:
     )
 
 
-def accept(shelf: Shelf, of: ToExtract, *texts: str, **refused: int) -> bool:
+def accept(
+    shelf: Shelf, of: ToExtract, *texts: str, beside: Sequence[RulesFact] = (), **refused: int
+) -> bool:
     return shelf.writers.deep.accept(
         of,
         [deep(shelf, of, text) for text in texts],
+        beside=beside,
         extractor="llm:m:d@facts@1",
         refused=refused,
         cache_key=digest(of.text),
@@ -134,6 +140,42 @@ def test_facts_of_the_model_take_the_place_of_those_of_the_rules(shelf):
     assert [left.text for left in waiting(shelf)] == [MIRROR]
     assert counts(shelf).refused == {"words": 2}
     assert counts(shelf).pending == 1
+
+
+def test_facts_of_the_rules_stand_beside_the_models_and_come_back_as_they_were(shelf):
+    put(shelf, PORT)
+    before = shelf.rows("SELECT uid, text, confidence, extractor FROM fact")
+    [one] = waiting(shelf)
+    with shelf.reader() as connection:
+        [ruled] = rules_facts_of_block(connection, one.block_id)
+    assert ruled.text == PORT
+    accept(shelf, one, "Port 9090 is the gateway's.")
+    assert counts(shelf).beside == 0
+    with shelf.reader() as connection:
+        assert rules_facts_of_block(connection, one.block_id) == [ruled]
+    shelf.writers.deep.queue_others("llm:other")
+    [again] = waiting(shelf)
+    assert accept(shelf, again, MIRROR, beside=[ruled])
+    assert texts(shelf) == {PORT, MIRROR}
+    assert counts(shelf).beside == 1
+    shelf.writers.deep.queue_others("llm:other")
+    [again] = waiting(shelf)
+    assert accept(shelf, again, beside=[ruled])
+    assert shelf.rows("SELECT uid, text, confidence, extractor FROM fact") == before
+
+
+def test_fact_is_a_models_where_any_place_has_it_from_one(shelf):
+    put(shelf, PORT)
+    put(shelf, PORT, path="b.md")
+    [one, _] = waiting(shelf)
+    assert accept(shelf, one, PORT)
+    assert shelf.rows("SELECT extractor FROM fact") == [("llm:m:d@facts@1",)]
+    shelf.writers.deep.queue_others("llm:other")
+    again = next(each for each in waiting(shelf) if each.block_id == one.block_id)
+    with shelf.reader() as connection:
+        ruled = rules_facts_of_block(connection, one.block_id)
+    assert accept(shelf, again, beside=ruled)
+    assert shelf.rows("SELECT extractor = (SELECT extractor FROM note) FROM fact") == [(1,)]
 
 
 def test_fact_that_the_model_words_as_the_rules_do_keeps_its_row(shelf):
