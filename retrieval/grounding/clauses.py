@@ -37,6 +37,10 @@ _HUMP = re.compile(r"[a-z][A-Z]|_")
 _SENTENCE_END = re.compile(
     r"[.!?]+[\"'”)\]_]*(?=\s|$)|[。｡]+|(?<=[^\x00-\x7f])[!?]+|;|\n\s*(?=[-+|>#\d\n])|\.\.\."
 )
+# A line that ends no sentence, with the next, which goes on with a small letter and is none of `key: value`.
+_WRAPPED = re.compile(
+    r"([^\s.!?:;|。！？：；])[ \t]*\n[ \t]*(?:>[ \t]*)*(?=(\w))(?![\w -]{1,30}[:=])"
+)
 _CLAUSE_END = re.compile(
     r",(?=\s|[^\x00-\x7f])|(?<=[^\x00-\x7f])[,:]|:(?=\s)|\s[-–—]\s|—|[()]"
     r"|\s(?:and|but|while|whereas|because|although|en|maar|terwijl|omdat|hoewel|und|aber|während|weil|obwohl|sondern|mais)(?=\s)"
@@ -101,9 +105,15 @@ class Analysed:
 def normal(text: str) -> str:
     """A text in one form of its characters, without markup for emphasis and links."""
     text = unicodedata.normalize("NFKC", text).replace("’", "'").replace("‘", "'")
+    if "\n" in text:
+        text = _WRAPPED.sub(_unwrapped, text)
     if "[[" in text:
         text = re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]", r"\1", text)
     return re.sub(r"[*`]+|(?<!\w)_+|_+(?!\w)", " ", without_contractions(text))
+
+
+def _unwrapped(wrap: re.Match[str]) -> str:
+    return f"{wrap[1]} " if wrap[2].islower() else wrap[0]
 
 
 @lru_cache(maxsize=32)

@@ -97,13 +97,13 @@ def judge_clauses(case: Case) -> Refused | None:
 
 def _is_word_for_word(sentence: str, source: str) -> bool:
     """Whether a sentence is one of the source's, whole: there is nothing that it could have changed."""
-    said = sentence.strip().rstrip(_FINAL)
-    if not said or said not in source:
+    words = sentence.strip().rstrip(_FINAL).split()
+    if not words or not all(word in source for word in words):
         return False
-    return any(
-        source.startswith(said, m.end()) and _ENDS.match(source, m.end() + len(said))
-        for m in _BEGINS.finditer(source)
-    )
+    # A sentence may go over lines, each with the mark of a quote before it.
+    said = re.compile(r"[\s>]+".join(map(re.escape, words)))
+    begins = {m.end() for m in _BEGINS.finditer(source)}
+    return any(m.start() in begins and _ENDS.match(source, m.end()) for m in said.finditer(source))
 
 
 def _joined(case: Case) -> Iterator[Clause]:

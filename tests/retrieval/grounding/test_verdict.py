@@ -242,3 +242,31 @@ def test_time_grows_with_the_length_of_odd_text_and_no_faster(part):
         ground(text[:400], source=f"{text} {next(numbers)}")
 
     assert_grows_with_size(judge, lambda length: part * (length // len(part)), small=3000)
+
+
+@pytest.mark.parametrize(
+    ("statement", "source"),
+    [
+        ("The server does not start.", "If the disk is full\nthe server does not start."),
+        ("She stole the key.", "Ana denied that\nshe stole the key."),
+        ("De server start niet.", "Als de schijf vol is,\nstart de server niet.\n"),
+        ("Le serveur ne démarre pas.", "> Si le disque est plein\n> le serveur ne démarre pas."),
+    ],
+)
+def test_line_in_which_a_sentence_goes_on_is_no_sentence(statement, source):
+    assert isinstance(ground(statement, source=source), Refused)
+
+
+@pytest.mark.parametrize(
+    ("statement", "source"),
+    [
+        (
+            "The statement iterates over all properties of an object.",
+            "> The statement iterates over all\n> properties of an object.\n",
+        ),
+        ("La caldera se averió en marzo de 2025.", "Ayer.\nLa caldera se averió\nen marzo de 2025.\n"),
+        ("Port is 80.", "name: web\nPort is 80.\nhost: gamma"),
+    ],
+)  # fmt: skip
+def test_sentence_that_goes_over_lines_is_told_in_one(statement, source):
+    assert ground(statement, source=source) == Grounded()
