@@ -20,7 +20,7 @@ from ingest.masking.cuts import (
     trimmed,
 )
 from ingest.masking.joints import Joint, find_joints, is_saying
-from ingest.masking.labels import Kind, Label
+from ingest.masking.labels import Kind, Label, is_plural
 from ingest.masking.values import (
     is_pointer,
     is_small_word,
@@ -35,8 +35,9 @@ from ingest.masking.values import (
 _NEXT_LABEL = re.compile(r"[ \t]+[^\s:=]+[:=]")
 _VARIABLE = re.compile(r"_\w+|[a-z]+(?:_[a-z]+)+,?")
 _PUBLIC = re.compile(r"(?:public|csrf)[ _-]?(?:key)?[ _-]?\Z", re.IGNORECASE)
+_COUNT = re.compile(r"[0-9]{1,3}")
 _MANY_DIGITS = re.compile(r"[0-9]{6,}")
-_DIGITS = re.compile(r"[0-9](?:[ -]?[0-9]){2,7}(?![\w-]|[.:/,][0-9])")
+_DIGITS = re.compile(r"[0-9](?:[ -]?[0-9]){2,7}(?![A-Za-z0-9_-]|[.:/,][0-9])")
 _PAIR = re.compile(r"[^\s:/|,\"'`]{2,60} ?[:/] ?(?![/\s])")
 _LISTED = re.compile(
     r"(?:,|;| ?/| ?&| (?:and|or|en|of|und|oder|et|ou|y|o)\b|)[ \t]{1,4}[\"'`*]{0,3}"
@@ -123,8 +124,11 @@ def _announced(text: str, label: Label, joint: Joint, at: int, stop: int) -> Ite
     if _is_variable(text, at, tokens):
         return
     count = _count_of_value(tokens, label.kind, joint)
-    if count > 1 and not any(map(looks_secret, tokens)) and _goes_on(text, run, tokens):
-        return
+    if not any(map(looks_secret, tokens)):
+        is_general = is_plural(text[label.start : label.end]) or _goes_on(text, run, tokens)
+        is_count = joint == "whose" and _COUNT.fullmatch(tokens[0].rstrip(CLOSING)) is not None
+        if is_count or (count > 1 and is_general):
+            return
     if count:
         start, end = trimmed(text, (run[0][0], run[count - 1][1]))
         if end > start:
@@ -219,8 +223,7 @@ def _keys(text: str, label: Label, joint: Joint, at: int, stop: int) -> Iterator
 
 def _digits(text: str, label: Label, joint: Joint, at: int, stop: int) -> Iterator[Span]:
     # `pin 2024` is anything; `PIN 2024` and `pincode 2024` are not.
-    is_any_pin = joint == "bare" and text[label.start : label.end] == "pin"
-    if joint == "far" or is_any_pin:
+    if joint in ("bare", "far") and text[label.start : label.end] == "pin":
         return
     match = _DIGITS.match(text, after_opening(text, at, stop), stop)
     if match:

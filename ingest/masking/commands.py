@@ -22,6 +22,7 @@ _OPTION = re.compile(
     re.IGNORECASE,
 )
 _NETRC = re.compile(r"\blogin[ \t]+[^\s]{1,80}[ \t]+password[ \t]+(?P<c>[^\s]{1,200})")
+_PIPED = re.compile(r"\becho[ \t]+[\"']?(?P<c>[^\s\"'|]{1,200})[\"']?[ \t]*\|[ \t]*sudo -S\b")
 _GOES_ON = re.compile(r"[ \t]*(?:[\r\n]|\Z|-|\\|[|&;>`)])")
 _BY_COMMAND = tuple(
     (
@@ -61,6 +62,8 @@ def find_options(text: str) -> Iterator[Span]:
     """The spans of values that options of commands give as passwords or keys."""
     if "login" in text:
         yield from (match.span("c") for match in _NETRC.finditer(text) if not _is_stand_in(match))
+    if "sudo -S" in text:
+        yield from (match.span("c") for match in _PIPED.finditer(text) if not _is_stand_in(match))
     if "-" not in text:
         return
     for match in _OPTION.finditer(text):

@@ -29,7 +29,7 @@ _BRACKETED = r" ?\([^()\r\n]{1,40}\)"
 _ENTRY_AT = re.compile(_DRESS)
 _MARK_AT = re.compile(_MARK)
 _HINT_AT = re.compile(
-    rf"{_ARROW}|[ \t]{{1,8}}[-–—|][ \t]{{1,8}}|(?:>|(?<=>){_SPACE})(?=[^\s<>=])"
+    rf"{_ARROW}|[ \t]{{1,8}}[-–—|][ \t]{{1,8}}|(?:>|(?<=>){_SPACE})(?=[^\s<>=])|\((?=[\"'])"
     # As in the name of a file.
     r"|[-_](?=[^\W_]+(?:[ \t\]).,]|$))"
 )
@@ -63,7 +63,7 @@ def _told(match: re.Match[str]) -> Joint:
 
 @cache
 def _patterns() -> tuple[tuple[Joint, re.Pattern[str]], ...]:
-    said = rf"[ \t]{{1,8}}(?:{_alternatives('is')})\b ?:?[ \t]{{1,8}}"
+    said = rf"[ \t]{{1,8}}(?:{_alternatives('is', 'becomes')})\b ?:?[ \t]{{1,8}}"
     joined = rf"{_SPACE}(?:{_alternatives('is_spaceless')}){_SPACE}:?{_SPACE}"
     of_whom = (
         rf"(?:{_BRACKETED}|\[[^\[\]\r\n]{{1,40}}\]"
@@ -80,8 +80,8 @@ def _patterns() -> tuple[tuple[Joint, re.Pattern[str]], ...]:
     )
 
 
-def _alternatives(name: str) -> str:
-    plain = {re.escape(fold(word).text) for word in words(name)}
+def _alternatives(*names: str) -> str:
+    plain = {re.escape(fold(word).text) for name in names for word in words(name)}
     return "|".join(sorted(plain, key=len, reverse=True))
 
 

@@ -17,7 +17,7 @@ from ingest.masking.words import words
 _SPACELESS = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
 _NO_LETTER_BEFORE = r"(?<![^\W_])"
 # Plurals and cases: `passwords`, `wachtwoorden`, `passwörter`.
-_ENDING = r"(?:s|es|n|en|er|e)?(?![^\W\d_])"
+_ENDING = r"(?:s|es|n|en|er|e|et)?(?![^\W\d_])"
 _NUMBER = r"(?:_?[0-9]{1,2}(?![0-9]))?"
 
 
@@ -55,10 +55,20 @@ def find_labels(text: str) -> Iterator[Label]:
             at = lowered.find(first, at + len(first))
 
 
+def is_plural(written: str) -> bool:
+    """Whether a label speaks of several secrets, and so perhaps of secrets in general."""
+    return written.lower() in _plurals()
+
+
 def label_of(phrase: str) -> Kind | None:
     """The kind of label that a short text is, as a table's header may be: its last words are one."""
     ends = [label.kind for label in find_labels(phrase) if label.end == len(phrase)]
     return min(ends, key=list(Kind).index) if ends else None
+
+
+@cache
+def _plurals() -> frozenset[str]:
+    return frozenset(fold(word).text.lower() for word in words("plural"))
 
 
 @cache

@@ -20,7 +20,7 @@ _STAND_IN = re.compile(
     r"|\$[{(]|\$(?:[A-Z_][A-Z0-9_]*|[a-z_]+)$|%\(|%\w+%$|%[sd]$|@\w+@?$|\*{3,}|\.{2,}|…|•{2,}|[Xx]{4,}$|_+$|-+$"
     r"|~?\.{0,2}/(?:[a-z_.-]+/)+[\w.-]*$|(?:op|vault|keyring|secret|file|env)://|op read"
     r"|[A-Za-z_][\w.]*(?:\((?:[^()]*\).*)?$|\[[^\[\]]*\])|[A-Za-z_.]+[(\[]|#[A-Za-z-]+$|[\w.]*\b(?:environ|env|getenv|secrets|config)\b[.\[]"
-    r"|(?!.*\.(?:md|mdx|markdown|txt)$)(?:[A-Za-z_]+(?:\.|::|->))+[A-Za-z_]+$|new\b|await\b|:[A-Za-z_]\w*$"
+    r"|(?!.*\.(?:md|mdx|markdown|txt)$)(?:[A-Za-z_]+\.)+[A-Za-z_]+$|[A-Za-z_]\w*(?:::|->)|!\w+$|new\b|await\b|:[A-Za-z_]\w*$"
 )
 # Names of ciphers, formats and the like, numbered or sized: `sha256`, `argon2id`, `2fa`, `v1.2.3`, `12chars`.
 _KNOWN = re.compile(
