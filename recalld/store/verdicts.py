@@ -22,6 +22,9 @@ ToldKind = Literal["duplicate", "extends", "contradicts", "independent", "met", 
 _JUDGE = "judge"
 # What more facts name leads nowhere.
 _MOST_NAMING = 50
+# Nor does a word that more passages have; of the others the rarest are tried.
+_MOST_HAVING = 20
+_WORDS_TRIED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +145,35 @@ def naming_the_same(connection: Connection, fact_id: FactId, limit: int) -> dict
         {"id": fact_id, "most": _MOST_NAMING, "limit": limit},
     )
     return {FactId(row[0]): float(row[1]) for row in rows}
+
+
+def sharing_rare_words(
+    connection: Connection, fact_id: FactId, words: Collection[str], limit: int
+) -> dict[FactId, float]:
+    """The compared facts of passages that have the rarest of some words, as the index holds them, the rarest first.
+
+    With a weight: of each word, one by the passages that have it. A passage may have the word in another of its facts.
+    """
+    rare = execute(
+        connection,
+        "SELECT term, doc FROM json_each(:words) CROSS JOIN passage_vocabulary ON term = value"
+        " WHERE doc BETWEEN 2 AND :most ORDER BY doc, term LIMIT :words_tried",
+        {"words": json.dumps(sorted(words)), "most": _MOST_HAVING, "words_tried": _WORDS_TRIED},
+    )
+    found: dict[FactId, float] = {}
+    for term, doc in rare:
+        rows = execute(
+            connection,
+            "SELECT DISTINCT fact.id FROM passage_fts"
+            " CROSS JOIN fact_source ON passage_id = passage_fts.rowid"
+            " CROSS JOIN fact ON fact.id = fact_id"
+            " WHERE passage_fts MATCH :term AND compared = 1 AND fact.id <> :id"
+            " ORDER BY fact.uid LIMIT :limit",
+            {"term": f'"{term}"', "id": fact_id, "limit": limit},
+        )
+        for row in rows:
+            found[FactId(row[0])] = found.get(FactId(row[0]), 0.0) + 1.0 / doc
+    return dict(sorted(found.items(), key=lambda one: -one[1])[:limit])
 
 
 def near_in_meaning(connection: Connection, fact_id: FactId, limit: int) -> list[FactId]:

@@ -81,3 +81,45 @@ def test_conflict_without_a_common_name_is_found_by_meaning(tmp_path):
     memory.settle()
     assert memory.kinds() == [("contradicts", "llm")]
     memory.store.close()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        # A code is one word, however many pieces the index keeps of it.
+        ("No models are installed on felix.", "gemma3:4b is installed on felix."),
+        ("There are no models on felix.", "gemma3:4b runs fine on felix since the last upgrade."),
+        (
+            "Op felix staan geen modellen.",
+            "De grote gemma3:4b draait sinds gisteren goed op felix.",
+        ),
+        ("felix上没有任何模型。", "gemma3:4b在felix这台机器里面运行得很好。"),
+        # A rare name inside both.
+        (
+            "The spare key of Zonnedael is blue.",
+            "Bo painted all things at Zonnedael yellow last week.",
+        ),
+    ],
+)
+def test_a_rare_word_leads_to_what_denies_it_and_a_rare_name_to_all(memory, one, other):
+    memory.write("a.md", f"# Log\n\n{one}\n")
+    memory.write("b.md", f"# Log\n\n{other}\n")
+    memory.write("c.md", "# Log\n\nThe cat sleeps in the garden.\n")
+    memory.settle()
+    assert memory.model.pairs == {frozenset((one, other))}
+
+
+def test_a_rare_word_alone_is_worth_no_question(memory):
+    memory.write("a.md", "The old kettle in the shed is red.\n")
+    memory.write("b.md", "Ana bought a kettle and twelve cups at the market.\n")
+    memory.settle()
+    assert memory.model.pairs == set()
+
+
+def test_a_word_that_many_passages_have_leads_nowhere(memory):
+    for number, beast in enumerate(("cats", "dogs", "hens", "cows", "pigs", "bees", "owls") * 4):
+        memory.write(f"{number}.md", f"The {beast} of farm {number} eat at felix.\n")
+    none = "There are no models on felix."
+    memory.write("z.md", f"{none}\n")
+    memory.settle()
+    assert not any(none in pair for pair in memory.model.pairs)
