@@ -10,7 +10,7 @@ import unicodedata
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ingest.agreement.subjects import subject_of
+from ingest.agreement.subjects import is_verb, subject_of
 from retrieval.grounding.clauses import analyse
 from retrieval.grounding.quantities import find_quantities
 from retrieval.grounding.wording import (
@@ -63,6 +63,7 @@ _ASPECTS = re.compile("已经|已經|已|了|再|过|過|正在|ます|です|�
 # What Japanese verbs end with, other where they are denied: 使う, 使わない.
 _INFLECTED = re.compile("(?<=[\u4e00-\u9fff])[ぁ-ゖ]{1,3}$")
 _ORDER = re.compile(r"ください|下さい|なさい|^请|^請|(?<!\w)(?:[Pp]lease|[Bb]itte)(?!\w)")
+_WRITERS = frozenset(("we", "wij", "wir", "i", "ik", "ich", "you"))
 _AUXILIARIES = frozenset(
     (
         "do",
@@ -257,7 +258,10 @@ def _bare(text: str) -> tuple[str, ...]:
 
 
 def _is_pronominal(text: str) -> bool:
-    words = [fold(word) for word in re.findall(r"\w+", text[:40])[:1]]
-    return bool(
-        words and words[0] in listed("pronouns") - {"we", "wij", "wir", "i", "ik", "ich", "you"}
-    ) or (text.startswith(tuple(listed("pronouns_inside"))))
+    words = [fold(word) for word in re.findall(r"\w+", text[:60])[:2]]
+    if text.startswith(tuple(listed("pronouns_inside"))):
+        return True
+    if not words or words[0] not in listed("pronouns") - _WRITERS:
+        return False
+    # `Die Miete ist`, but `die ist`.
+    return words[0] not in _ARTICLES or is_verb(words[-1])

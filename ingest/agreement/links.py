@@ -14,7 +14,13 @@ from typing import Literal
 
 from ingest.agreement.claims import cues_in
 from ingest.agreement.keys import content_words, fact_keys, names_in, template, words_in_order
-from ingest.agreement.matter import are_side_by_side, is_held_by_one, is_one_matter, is_one_name
+from ingest.agreement.matter import (
+    are_side_by_side,
+    is_held_by_one,
+    is_likely_one,
+    is_one_matter,
+    is_one_name,
+)
 from ingest.agreement.relation import Claim, Verdict, VerdictKind, compare, which_is_newer
 from ingest.agreement.subjects import BELOW
 from ingest.agreement.veto import merge_veto
@@ -33,6 +39,8 @@ _TELLING = 3
 _FIELD = re.compile(r"(?:[^\s:：。.]{1,40} ){0,2}[^\s:：。.]{1,40}(?:: |：)")
 # Reasons why two facts disagree that are another value of the same thing.
 _VALUES = frozenset(("number", "date", "changed_value"))
+# Of two that most likely speak of one thing: that they disagree is shown, and neither is put below the other.
+_LIKELY = 0.5
 # Between a subject and its predicate.
 SAYS = "\x1f"
 # What begins so is the key of a thing that a fact names; and of one that it says has moved, was replaced, is no longer.
@@ -151,7 +159,11 @@ def _as_placed(a: Comparable, b: Comparable, verdict: Verdict) -> Verdict:
         is_one = is_held_by_one(a, b)
     else:
         is_one = is_one_matter(a, b, is_of_state=verdict.reason in _VALUES and not is_told)
-    return verdict if is_one else Verdict("independent", "other_headings", 0.7)
+    if is_one:
+        return verdict
+    if not is_likely_one(a, b):
+        return Verdict("independent", "other_headings", 0.7)
+    return verdict if is_told else replace(verdict, confidence=_LIKELY)
 
 
 def _as_told(a: Comparable, b: Comparable, told: ToldKind) -> Verdict:
@@ -216,7 +228,7 @@ def _succession(
     a: Comparable, b: Comparable, verdict: Verdict, policy: Policy, origin: Origin
 ) -> tuple[FactLink, ...]:
     """The edge from the newer to the older, where the policy and their own dates say which that is."""
-    if policy != "supersede":
+    if policy != "supersede" or verdict.confidence <= _LIKELY:
         return ()
     sign = which_is_newer(claim_of(a), claim_of(b), is_date_at_odds=verdict.reason == "date")
     if not sign:

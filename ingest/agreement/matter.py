@@ -37,19 +37,23 @@ def is_one_matter(one: Comparable, other: Comparable, *, is_of_state: bool) -> b
     Args:
         is_of_state: Whether it matters that both tell how something is. Who ran 5 km and then 8 did both.
     """
+    if is_one_name(one, other):
+        return True
     mine, theirs = (subject_of(fact.text, fact.entities) for fact in (one, other))
     is_same = mine is not None and theirs is not None and mine.words == theirs.words
     shared = _matters(one) & _matters(other)
     if shared and not is_of_state:
         return True
     is_once = is_told_of_once(one.text) or is_told_of_once(other.text)
-    # Orders have no subject; those of one title are of one thing. A diary has none, but tells of one life.
-    if shared and not is_once and (is_same or (any(shared) and mine is theirs is None)):
-        return True
-    if mine is None or theirs is None or not is_same:
+    # Orders have no subject; those of one title are of one thing. A diary has no title, but tells of one life.
+    return bool(shared) and not is_once and (is_same or (any(shared) and mine is theirs is None))
+
+
+def is_likely_one(one: Comparable, other: Comparable) -> bool:
+    """Whether both say of what they speak in words that most often mean one thing: `the production database`."""
+    mine, theirs = (subject_of(fact.text, fact.entities) for fact in (one, other))
+    if mine is None or theirs is None or mine.words != theirs.words:
         return False
-    if mine.is_name or theirs.is_name:
-        return True
     return (mine.is_naming or theirs.is_naming) and not _are_of_one_kind(one, other)
 
 

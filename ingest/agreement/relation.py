@@ -41,6 +41,7 @@ _PARTICLES = frozenset(("van", "der", "den", "von", "zu", "da", "di", "del", "du
 _JOINS = frozenset(
     ("and", "en", "und", "with", "met", "mit", "together", "和", "与", "跟", "在", "于")
 )
+_NO_SPACE = re.compile("(?<=[\u3040-\u30ff\u3400-\u9fff]) | (?=[\u3040-\u30ff\u3400-\u9fff])")
 _PLACED = re.compile("在|位于|にあ|で動")
 _VERB_FIRST = re.compile("[\u0600-\u06ff]")
 _PLACING = frozenset(("в", "на", "في", "à", "en"))
@@ -346,18 +347,15 @@ def _is_said_of(slot: _Slot) -> bool:
 
 def _written(signs: Sequence[str]) -> str:
     """Signs as one text again, without spaces where the script has none."""
-    return (
-        re.sub(r"(?<=[^\x00-\x7f]) | (?=[^\x00-\x7f])", "", " ".join(signs))
-        if not all(sign.isascii() or len(sign) > 1 for sign in signs)
-        else " ".join(signs)
-    )
+    return _NO_SPACE.sub("", " ".join(signs))
 
 
 def _is_subject(slot: _Slot, names: Sequence[tuple[str, ...]]) -> bool:
     """Whether the difference is in what is talked about, not in what is said of it."""
     if not slot.before:
         return True
-    if any(sign in _VERBS or sign in _HAN_VERBS for sign in slot.before):
+    # は marks what is spoken of.
+    if any(sign in _VERBS or sign in _HAN_VERBS or sign == "は" for sign in slot.before):
         return False
     end = len(slot.before) + min(len(slot.left), len(slot.right))
     for side in (slot.left, slot.right):

@@ -63,11 +63,17 @@ def subject_of(text: str, names: tuple[str, ...] = ()) -> Subject | None:
 
     `names` are the names in the text, as written.
     """
-    text = _ELIDED.sub(r"\1' ", unicodedata.normalize("NFKC", text))
+    text = updates()["now"].without(unicodedata.normalize("NFKC", text))
+    text = _ELIDED.sub(r"\1' ", " ".join(text.split()))
     if BELOW in text:
         return None
     found = _in_runs(text) if _WITHOUT_SPACES.search(text) is not None else None
     return found or _in_words(text, names)
+
+
+def is_verb(word: str) -> bool:
+    """Whether it is one of the verbs that follow a subject in most sentences, such as forms of being and having."""
+    return fold(word) in _lists()["verbs"]
 
 
 @lru_cache(maxsize=1 << 10)
@@ -94,7 +100,7 @@ def is_told_of_once(text: str) -> bool:
         or _PARTICIPLE.fullmatch(words[-1])
     ):
         return True
-    is_somebody = words[0] in lists["writers"] or words[0] in lists["stand_ins"]
+    is_somebody = words[0] in lists["writers"] | (lists["stand_ins"] - lists["determiners"])
     return is_somebody and (len(words) == 1 or words[1] not in lists["verbs"])
 
 
@@ -114,8 +120,10 @@ def _in_words(text: str, names: tuple[str, ...]) -> Subject | None:
     if not first and plain[0] in lists["writers"] and len(plain) == 1:
         return Subject(plain, is_naming=True, is_name=True)
     telling = inner[_last_belonging(plain) :]
+    # Every noun of German has a capital.
+    is_german = fold(words[0]) in lists["german"] or language_of(text) == "de"
     is_name = _has_name(
-        inner, names, verb=fold(words[end]), is_first=not first, language=language_of(text)
+        inner, names, verb=fold(words[end]), is_first=not first, is_german=is_german
     )
     return Subject(plain, is_name or _tells_which(telling, is_first=not first), is_name)
 
@@ -140,7 +148,7 @@ def _last_belonging(plain: Sequence[str]) -> int:
 
 
 def _has_name(
-    inner: Sequence[str], names: Iterable[str], *, verb: str, is_first: bool, language: str
+    inner: Sequence[str], names: Iterable[str], *, verb: str, is_first: bool, is_german: bool
 ) -> bool:
     lists = _lists()
     known = {word for name in names if _NAME.match(name) for word in name.split()}
@@ -150,7 +158,7 @@ def _has_name(
             return True
         if not _NAME.fullmatch(bare) or fold(bare) in lists["stand_ins"]:
             continue
-        if bare in known or (language != "de" and (at or not is_first)):
+        if bare in known or (not is_german and (at or not is_first)):
             return True
     if not is_first or not _NAME.fullmatch(inner[0]):
         return False
