@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 from daemon.loop import Loop, Pauses, StageReport, Turn
 from ingest.agreement.judging import JudgingStage, judge_of
@@ -151,6 +152,9 @@ class ExtractLoop(Loop):
         # What the last call met stands until one succeeds, so one is made, as small as can be, when its pause is over.
         if health.state not in ("ok", *_NOT_ASKED) and not is_probe and self._stage.answers():
             health = self._model.health()
+        if health.state == "ok" and self._stage.trial.is_in_doubt:
+            # A look in the middle of a pause asks it nothing.
+            health = self._health if is_probe else self._tried(health)
         if self._stopping:
             return False
         with self._changed:
@@ -162,6 +166,16 @@ class ExtractLoop(Loop):
             )
             self._on_written()
         return health.state == "ok"
+
+    def _tried(self, health: ModelHealth) -> ModelHealth:
+        """How a model is doing whose answers were of no use: it is tried out."""
+        try:
+            self._stage.trial.hold()
+        except ModelError as error:
+            return replace(
+                health, state=error.state or "down", hint=error.hint or error.message, digest=None
+            )
+        return health
 
     def _extract(self) -> bool:
         """One chunk. Whether there may be more."""
@@ -176,6 +190,8 @@ class ExtractLoop(Loop):
         if done.outcome == "failed":
             self.report.count_failure(done.reason or "")
             self._log.warning("chunk.refused", count=done.blocks, reason=done.reason)
+            if done.said:
+                self._log.debug("server.quoted", said=done.said)
         else:
             self.report.last_ok = self._wall_clock()
             self._log.debug(

@@ -114,6 +114,7 @@ def extract_loop(
             writes=writes,
             model=model,
             answers=stage.answers,
+            trial=stage.trial,
             now_ms=_now_ms,
             has_embedder=has_embedder,
         ),

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ingest.deep.prompt import SYSTEM
+from ingest.deep.trial import SENTENCE
 from ingest.rules.sentences import split_sentences
 from tests.fake_ollama import Step
 
@@ -89,6 +90,11 @@ def scripted(answers: Mapping[str, Step]) -> Callable[[dict[str, Any]], Step]:
         return copied(body)
 
     return given
+
+
+def of_notes(answer: Callable[[dict[str, Any]], Step]) -> Callable[[dict[str, Any]], Step]:
+    """An answer to all but the plain sentence that a model is tried out with, which it copies."""
+    return lambda body: copied(body) if asked_blocks(body) == [SENTENCE] else answer(body)
 
 
 def has_examples(body: Mapping[str, Any]) -> bool:

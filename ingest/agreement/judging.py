@@ -14,6 +14,7 @@ from typing import Literal
 from ingest.agreement.links import asked_of, claim_of, standing, veto_between
 from ingest.agreement.pairing import Pair, promising_pairs
 from ingest.agreement.question import MOST_PAIRS, PROMPT_VERSION, answers_in, question, room_chars
+from ingest.deep.trial import Trial
 from recalld.errors import ModelError, PromptCut
 from recalld.models.chat import ChatModel, ModelHealth, is_outage
 from recalld.models.identity import mark_of, said_by
@@ -94,8 +95,11 @@ class JudgingStage:
         answers: Callable[[], bool],
         now_ms: Callable[[], int],
         has_embedder: bool,
+        trial: Trial | None = None,
     ) -> None:
         """`answers` says whether the model answers a tiny question now; `now_ms` is in ms since 1970.
+
+        `trial` counts the model's useless answers, also those to other questions.
 
         With an embedder a fact waits for its vector, which tells what lies near it.
         """
@@ -103,6 +107,7 @@ class JudgingStage:
         self._writes = writes
         self._model = model
         self._answers = answers
+        self._trial = trial or Trial(model)
         self._now_ms = now_ms
         self._has_embedder = has_embedder
         self._judge: str | None = None
@@ -185,13 +190,24 @@ class JudgingStage:
             # A pair that spoils its company's answer is known by being asked about alone.
             alone = self._answered([pair]) if len(pairs) > 1 else None
             kind = (alone or {}).get(0, "failed")
-            failed += kind == "failed"
+            if kind == "failed":
+                # In company and alone.
+                self._trial.before_giving_up(min(len(pairs), 2))
+                failed += 1
             refused += self._keep(pair, kind, judge)
         self._done(facts)
         return Judged(outcome="asked", pairs=len(pairs), refused=refused, failed=failed)
 
     def _answered(self, pairs: Sequence[Pair]) -> dict[int, ToldKind] | None:
-        """The verdicts by place; None when what was asked made the call fail."""
+        """The verdicts by place; None when what was asked made the call fail. A model of no use is away."""
+        answers = self._verdicts(pairs)
+        if answers:
+            self._trial.useful()
+        else:
+            self._trial.useless("no usable answer about two facts")
+        return answers
+
+    def _verdicts(self, pairs: Sequence[Pair]) -> dict[int, ToldKind] | None:
         asked = question([(claim_of(one), claim_of(other)) for one, other in pairs])
         try:
             reply = self._model.complete(asked)

@@ -28,6 +28,7 @@ from ingest.deep.prompt import (
 )
 from ingest.deep.replied import BlockReply, Found, facts_of, joined, judge
 from ingest.deep.reuse import cache_key, former_keys, kept_answer, reused
+from ingest.deep.trial import Trial
 from ingest.plan import digest, embed_prefix, fact_uid, statement_words
 from ingest.rules.facts import stands_alone
 from recalld.errors import ModelError, PromptCut
@@ -68,9 +69,14 @@ _IN_PIECES = 2
 # Facts that do not hold are not worth a third try.
 _MAX_REFUSED = 2
 _FIRST_PAUSE_MS = 500
+_NOTHING_HOLDS = "nothing that the model said holds"
 
 _PROBE = ChatRequest(
-    system="You answer with JSON.", user='Answer {"facts": []}.', schema=SCHEMA, max_tokens=32
+    system="You answer with JSON.",
+    user='Answer {"facts": []}.',
+    schema=SCHEMA,
+    max_tokens=32,
+    is_private=False,
 )
 
 
@@ -83,6 +89,8 @@ class Deepened:
     facts: int = 0
     refused: int = 0
     reason: str | None = None
+    # What a server said of a text that it refused, which it may have quoted: for the debug log alone.
+    said: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +99,7 @@ class _Useless:
 
     reason: str
     too_long: bool = False
+    said: str | None = None
 
 
 _Replies = Mapping[BlockId, BlockReply]
@@ -117,6 +126,7 @@ class DeepStage:
         self._writes = writes
         self._model = model
         self._now_ms = now_ms
+        self.trial = Trial(model)
 
     def queue_others(self, extractor: str) -> int:
         """Queues what another extractor read or gave up. Returns how many blocks.
@@ -187,7 +197,7 @@ class DeepStage:
             return self._extract(blocks[: len(blocks) // 2], extractor)
         if replies.too_long:
             return self._extract_pieces(blocks[0], extractor, len(blocks[0].text) // 2)
-        return self._failed(blocks, replies.reason, extractor)
+        return self._failed(blocks, replies, extractor)
 
     def _extract_pieces(self, block: ToExtract, extractor: str, room: int) -> Deepened:
         """A long or difficult block: each piece by itself, and nothing is accepted before the last."""
@@ -204,7 +214,7 @@ class DeepStage:
             if halves:
                 waiting.extendleft(reversed(halves))
             elif isinstance(reply, _Useless):
-                return self._failed([block], reply.reason, extractor)
+                return self._failed([block], reply, extractor)
             else:
                 replies.append(reply)
         return self._take([block], {block.block_id: joined(replies)}, extractor)
@@ -227,7 +237,17 @@ class DeepStage:
         return reply
 
     def _ask(self, pieces: Sequence[Piece]) -> _Replies | _Useless:
-        """The judged answer for each block, or why there is none."""
+        """The judged answer for each block, or why there is none; a model of no use is away."""
+        replies = self._judged_reply(pieces)
+        if isinstance(replies, _Useless):
+            self.trial.useless(replies.reason)
+        elif any(reply.found for reply in replies.values()):
+            self.trial.useful()
+        elif any(reply.said for reply in replies.values()):
+            self.trial.useless(_NOTHING_HOLDS)
+        return replies
+
+    def _judged_reply(self, pieces: Sequence[Piece]) -> _Replies | _Useless:
         prompt = prompt_for(pieces, plain=pieces[0].block.attempts > 0)
         try:
             reply = self._model.complete(_request(prompt))
@@ -236,13 +256,21 @@ class DeepStage:
         except ModelError as error:
             if not self._blames_text(error):
                 raise
-            return _Useless(reason=error.message)
+            return _Useless(reason=error.message, said=error.said)
         return _judged(reply, pieces)
 
     def _blames_text(self, error: ModelError) -> bool:
-        """Whether what was asked made the call fail: the model answers other questions at the same time."""
+        """Whether what was asked made the call fail: the model answers other questions at the same time.
+
+        Raises:
+            ModelError: It does not; what the server says of a question of ours may be told.
+        """
         if error.state in (None, "slow", "down"):
-            return self.answers()
+            try:
+                self._model.complete(_PROBE)
+            except ModelError as other:
+                raise other from error
+            return True
         return not is_outage(error)
 
     def _take(self, blocks: Sequence[ToExtract], replies: _Replies, extractor: str) -> Deepened:
@@ -252,7 +280,8 @@ class DeepStage:
             doubt = _doubt(block, reply)
             refused += sum(reply.refused.values())
             if doubt == "refused" and block.attempts + 1 >= _MAX_REFUSED:
-                self._park(block, "nothing that the model said holds", extractor, reply.refused)
+                self.trial.before_giving_up(block.attempts + 1)
+                self._park(block, _NOTHING_HOLDS, extractor, reply.refused)
             elif doubt is not None:
                 self._postpone(block)
             else:
@@ -260,14 +289,17 @@ class DeepStage:
                 facts += len(reply.found)
         return Deepened(outcome="accepted", blocks=len(blocks), facts=facts, refused=refused)
 
-    def _failed(self, blocks: Sequence[ToExtract], reason: str, extractor: str) -> Deepened:
+    def _failed(self, blocks: Sequence[ToExtract], useless: _Useless, extractor: str) -> Deepened:
         """A useless answer: the blocks go one by one next time, and are parked after the last try."""
         for block in blocks:
             if block.attempts + 1 >= _MAX_ATTEMPTS:
-                self._park(block, reason, extractor, {})
+                self.trial.before_giving_up(block.attempts + 1)
+                self._park(block, useless.reason, extractor, {})
             else:
                 self._postpone(block)
-        return Deepened(outcome="failed", blocks=len(blocks), reason=reason)
+        return Deepened(
+            outcome="failed", blocks=len(blocks), reason=useless.reason, said=useless.said
+        )
 
     def _postpone(self, block: ToExtract) -> None:
         next_try = self._now_ms() + _FIRST_PAUSE_MS * 2**block.attempts

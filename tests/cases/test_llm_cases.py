@@ -9,8 +9,18 @@ from collections.abc import Iterator
 
 import pytest
 
+from ingest.deep.trial import SENTENCE
 from recalld.errors import ModelUnavailable
-from tests.copying import answer, asked_blocks, asked_pairs, copied, judged, say, scripted
+from tests.copying import (
+    answer,
+    asked_blocks,
+    asked_pairs,
+    copied,
+    judged,
+    of_notes,
+    say,
+    scripted,
+)
 from tests.fake_ollama import DIGEST, FakeOllama, Listed, Step, again, fails, prose
 from tests.fakes import WordEmbedder
 from tests.running import RunningDaemon, is_at_rest
@@ -48,9 +58,9 @@ def blocks(daemon) -> dict[str, str]:
 
 
 def calls(fake) -> list[list[str]]:
-    """The blocks of each call so far, probes left out."""
+    """The blocks of each call so far; what a model is tried out with is left out."""
     asked = [asked_blocks(body) for body in fake.calls("/api/chat")]
-    return [texts for texts in asked if texts]
+    return [texts for texts in asked if texts and texts != [SENTENCE]]
 
 
 # ---------------------------------------------------------------- the way from note to recall
@@ -445,6 +455,57 @@ def test_useless_answers_park_the_block_and_spare_the_others(tmp_path, fake, ste
         assert facts(daemon)[poison] == "llm"
 
 
+@pytest.mark.parametrize("step", [Step(how="endless"), Step(text="Nothing to see here.")])
+def test_model_of_no_use_is_told_gives_nothing_up_and_is_used_once_it_is_of_use(
+    tmp_path, fake, step
+):
+    fake.answer = lambda _: step
+    notes = {f"{n}.md": f"The boiler number {n} is in cellar {n}." for n in range(12)}
+    with with_model(tmp_path, fake) as daemon:
+        for path, text in notes.items():
+            daemon.write(path, f"{text}\n")
+        daemon.wait_until(lambda: daemon.call("status")["models"]["llm"]["state"] == "down")
+        status = daemon.call("status")
+        assert "of no use" in status["models"]["llm"]["hint"]
+        assert "llm.model" in status["models"]["llm"]["hint"]
+        assert status["queue"]["parked"] == 0
+        assert set(facts(daemon).values()) == {"rules@6"}
+        # As many as show it, and the plain sentence now and then.
+        assert len(calls(fake)) <= 6
+        fake.answer = copied
+        daemon.call("reextract", parked=True)
+        daemon.wait_until(lambda: facts(daemon) == dict.fromkeys(notes.values(), "llm"))
+
+
+def test_text_that_a_server_tells_back_is_neither_in_the_log_nor_in_status(tmp_path, fake, capsys):
+    secret = "Zanzibar is where Marta hid the diary."
+
+    def telling(body):
+        texts = asked_blocks(body)
+        is_theirs = texts and secret in texts[0]
+        return fails(400, f"invalid prompt near: {texts[0]}") if is_theirs else copied(body)
+
+    fake.answer = telling
+    with with_model(tmp_path, fake) as daemon:
+        daemon.write("a.md", f"{secret}\n")
+        status = daemon.settle()
+        assert status["extraction"]["parked"][0]["reason"] == "the model server refused (400)"
+        assert "Zanzibar" not in json.dumps([status["models"], status["stages"]])
+    lines = capsys.readouterr()
+    told = [line for line in (lines.out + lines.err).splitlines() if "Zanzibar" in line]
+    assert all("debug" in line for line in told)
+
+
+def test_model_that_refuses_everything_says_why(tmp_path, fake):
+    fake.answer = lambda _: fails(400, "unknown option: num_ctx")
+    with with_model(tmp_path, fake) as daemon:
+        daemon.write("a.md", f"{PORT}\n")
+        daemon.wait_until(lambda: daemon.call("status")["models"]["llm"]["state"] == "down")
+        status = daemon.call("status")
+        assert "unknown option" in status["models"]["llm"]["hint"]
+        assert status["queue"]["parked"] == 0
+
+
 def test_parked_block_stays_parked_over_a_restart_and_has_its_turn_with_another_text(
     tmp_path, fake
 ):
@@ -528,11 +589,12 @@ def test_invented_facts_are_refused_counted_and_shown(tmp_path, fake, statement,
 
 
 def test_block_of_which_nothing_holds_keeps_its_own_facts(tmp_path, fake):
-    fake.answer = lambda _: say(
+    wrong = say(
         "The Zorvex relay in Quillmarn was replaced on 4 May 2031 because it overheated.",
         "Tandoriel werkt alleen op dinsdag.",
         "The user likes milk.",
     )
+    fake.answer = of_notes(lambda _: wrong)
     with with_model(tmp_path, fake) as daemon:
         daemon.write("a.md", f"{PORT}\n")
         status = daemon.settle()

@@ -36,11 +36,27 @@ class Model:
         self.closed = True
 
 
+class Trial:
+    """Says that the model is of no use as long as `failure` is set."""
+
+    def __init__(self) -> None:
+        self.is_in_doubt = False
+        self.failure: TransientModelError | None = None
+        self.held = 0
+
+    def hold(self) -> None:
+        self.held += 1
+        if self.failure is not None:
+            raise self.failure
+        self.is_in_doubt = False
+
+
 class Stage:
     """So many chunks of work; `failures` come first."""
 
     def __init__(self, model: Model) -> None:
         self.model = model
+        self.trial = Trial()
         self.left = 0
         self.steps = 0
         self.probes = 0
@@ -256,6 +272,21 @@ def test_failure_is_told_even_where_the_server_lists_the_model(driven):
     assert driven.loop.report.failed == 1
     driven.for_s(2)
     assert driven.loop.health == FINE
+    assert driven.stage.left == 0
+
+
+def test_model_of_no_use_is_told_and_tried_out_ever_less_often_until_it_is_of_use(driven):
+    useless = TransientModelError("of no use", hint="of no use; take another model", state="down")
+    driven.stage.left = 3
+    driven.stage.trial.is_in_doubt, driven.stage.trial.failure = True, useless
+    driven.for_s(3600)
+    assert (driven.loop.health.state, driven.loop.health.hint) == ("down", useless.hint)
+    assert driven.stage.steps == 0
+    # 1, 2, 4 … 256 and then 300 s apart, for all the looks in between.
+    assert 15 <= driven.stage.trial.held <= 22
+    driven.stage.trial.failure = None
+    driven.for_s(300)
+    assert driven.loop.health.state == "ok"
     assert driven.stage.left == 0
 
 

@@ -5,14 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from typing import Literal
 
 from ingest.agreement.judging import JudgingStage, judge_of
 from ingest.agreement.stage import AgreeingStage
+from ingest.deep.trial import SENTENCE
 from ingest.embedding import EmbeddingStage
 from recalld.errors import ModelError
 from recalld.models.chat import ChatReply, ChatRequest, ModelHealth
 from recalld.store.connection import execute
 from tests.cases.test_equals_rebuild import HereWrites, Store
+from tests.copying import say
 
 HEALTH = ModelHealth(state="ok", hint=None, name="m", digest="0123456789abcdef")
 _PAIR = re.compile(r"Pair \d+\nA: (.*)\nB: (.*)")
@@ -54,14 +57,19 @@ class ScriptedJudge:
         return {frozenset(pair) for asked in self.asked for pair in asked}
 
     def complete(self, request: ChatRequest) -> ChatReply:
+        if not request.is_private:
+            # It is tried out, and is of use.
+            return self._reply(say(SENTENCE).text, "stop")
         self.requests.append(request)
         reply = self.replies.pop(0) if self.replies else None
         if isinstance(reply, ModelError):
             raise reply
         text = reply or said(*(self.verdict(*pair) for pair in pairs_asked(request)))
-        return ChatReply(
-            text=text, prompt_tokens=None, finished=self.finished, model="m", digest=None
-        )
+        return self._reply(text, self.finished)
+
+    @staticmethod
+    def _reply(text: str, finished: Literal["stop", "length"]) -> ChatReply:
+        return ChatReply(text=text, prompt_tokens=None, finished=finished, model="m", digest=None)
 
     def health(self) -> ModelHealth:
         return HEALTH

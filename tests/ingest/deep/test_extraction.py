@@ -8,10 +8,11 @@ from collections.abc import Iterator
 import pytest
 
 from ingest.deep.extraction import DeepStage, extractor_of
+from ingest.deep.trial import SENTENCE
 from recalld.errors import ModelError, TransientModelError
 from recalld.models.chat import ChatReply, ChatRequest, ModelHealth, check_fits
 from recalld.models.tokens import fewest_tokens
-from tests.copying import asked_blocks, copied, has_examples, say, scripted, sentences
+from tests.copying import asked_blocks, copied, has_examples, of_notes, say, scripted, sentences
 from tests.fake_ollama import Step
 from tests.ingest.keeping import Vault
 
@@ -271,16 +272,16 @@ def test_many_blocks_that_do_not_fit_together_go_in_smaller_chunks(tmp_path):
 
 def test_answer_cut_at_the_limit_is_no_answer(deep):
     deep.put(f"{PORT}\n")
-    deep.model.answer = lambda _: Step(text=say(PORT).text, reason="length")
+    deep.model.answer = of_notes(lambda _: Step(text=say(PORT).text, reason="length"))
     assert deep.run() == ["failed"] * 3
     assert deep.by() == {PORT: "rules@6"}
 
 
 def test_invented_facts_alone_are_tried_once_more_then_parked_with_their_count(deep):
     deep.put(f"{PORT}\n")
-    deep.model.answer = lambda _: say("The gateway listens on port 9091.")
+    deep.model.answer = of_notes(lambda _: say("The gateway listens on port 9091."))
     deep.run()
-    assert len(deep.model.requests) == 2
+    assert deep.model.asked == [[PORT], [PORT], [SENTENCE]]
     assert deep.by() == {PORT: "rules@6"}
     [(state, refused)] = deep.rows("SELECT extraction, refused FROM block")
     assert (state, json.loads(refused)) == ("parked", {"number": 1})
