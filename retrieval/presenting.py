@@ -74,7 +74,8 @@ def hits(connection: Connection, kept: Sequence[Kept], *, as_of: date | None = N
     against = disagreeing(connection, [fact.fact_id for fact in facts])
     tags = tags_of_notes(connection, {one.ranked.passage.note_id for one in kept})
     return [
-        _hit(one, newer, older, against, tags.get(one.ranked.passage.note_id, ())) for one in kept
+        _hit(one, newer, older, against, tags.get(one.ranked.passage.note_id, ()), as_of)
+        for one in kept
     ]
 
 
@@ -91,8 +92,13 @@ def _hit(
     older: dict[FactId, list[str]],
     against: dict[FactId, tuple[str, ...]],
     tags: tuple[str, ...],
+    as_of: date | None,
 ) -> Hit:
     passage, fact = one.ranked.passage, one.ranked.fact
+    stated = fact.stated if fact else passage.dated
+    if as_of is not None and stated is not None and stated > as_of:
+        # Stated again later, by another note.
+        stated = passage.dated if passage.dated <= as_of else None
     successor = newer.get(fact.superseded_by) if fact and fact.superseded_by else None
     context = context_of(passage)
     return Hit(
@@ -111,7 +117,7 @@ def _hit(
             more=one.more,
         ),
         happened=fact.happened if fact else None,
-        stated=fact.stated if fact else passage.dated,
+        stated=stated,
         superseded_by=fact_anchor(successor) if successor else None,
         supersedes=tuple(fact_anchor(uid) for uid in older.get(fact.fact_id, ())) if fact else (),
         conflicts_with=tuple(fact_anchor(uid) for uid in against.get(fact.fact_id, ()))

@@ -353,18 +353,18 @@ def drop_unnamed_entities(connection: Connection) -> int:
 
 
 def restate(connection: Connection, facts: Collection[int]) -> None:
-    """Dates facts by the newest note that states them: its own date, else its file's.
+    """Dates facts by the oldest and the newest note that states them: its own date, else its file's.
 
     A fact of another date has to be compared again: what is newer may be older now.
     """
-    stated = (
-        "(SELECT max(coalesce(dated, date(mtime_ns / 1000000000, 'unixepoch'))) FROM fact_source"
-        " JOIN passage ON passage.id = passage_id JOIN note ON note.id = note_id"
-        " WHERE fact_id = fact.id)"
-    )
     execute(
         connection,
-        f"UPDATE fact SET stated_on = {stated}, compared = 0"
-        f" WHERE id IN (SELECT value FROM json_each(?)) AND stated_on IS NOT {stated}",
+        "UPDATE fact SET first_stated = first, stated_on = last,"
+        " compared = iif(stated_on IS last, compared, 0)"
+        " FROM (SELECT fact_id, min(day) AS first, max(day) AS last FROM (SELECT fact_id,"
+        " coalesce(dated, date(mtime_ns / 1000000000, 'unixepoch')) AS day FROM json_each(?)"
+        " CROSS JOIN fact_source ON fact_id = value JOIN passage ON passage.id = passage_id"
+        " JOIN note ON note.id = note_id) GROUP BY fact_id)"
+        " WHERE fact.id = fact_id AND (first_stated, stated_on) IS NOT (first, last)",
         (json.dumps(sorted(facts)),),
     )

@@ -136,7 +136,7 @@ def fact_conditions(limits: RecallFilter) -> tuple[str, Bindings]:
     if limits.as_of:
         where.append(
             # Any successor that was known then, not only the newest of today.
-            "stated_on <= :as_of AND NOT EXISTS (SELECT 1 FROM fact_link JOIN fact AS newer"
+            "first_stated <= :as_of AND NOT EXISTS (SELECT 1 FROM fact_link JOIN fact AS newer"
             " ON newer.id = from_fact WHERE to_fact = fact.id AND kind = 'supersedes'"
             " AND newer.stated_on <= :as_of)"
         )

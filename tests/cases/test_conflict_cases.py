@@ -67,6 +67,21 @@ def test_what_held_then_is_the_older_fact(tmp_path):
         assert daemon.texts(ASKED, as_of="2026-07-01") == [NEW]
 
 
+def test_what_was_stated_then_and_again_later_held_then_too(tmp_path):
+    with RunningDaemon(tmp_path) as daemon:
+        daemon.write("2025-01-10.md", "The invoices go to Globex.\n")
+        daemon.write("2025-09-10.md", "The invoices go to Globex.\n")
+        daemon.settle()
+        assert daemon.recall("invoices", as_of="2025-01-09") == []
+        (then,) = daemon.recall("invoices", as_of="2025-03-01")
+        assert then["dates"]["stated"] in ("2025-01-10", None)
+        (now,) = daemon.recall("invoices")
+        assert now["dates"]["stated"] == "2025-09-10"
+        (daemon.vault / "2025-01-10.md").unlink()
+        daemon.settle()
+        assert daemon.recall("invoices", as_of="2025-03-01") == []
+
+
 def test_what_held_then_knows_successors_that_were_superseded_since(tmp_path):
     with RunningDaemon(tmp_path, embedder=WordEmbedder()) as daemon:
         write_db(daemon)
