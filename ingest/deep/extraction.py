@@ -21,6 +21,7 @@ from ingest.deep.prompt import (
     Piece,
     Prompt,
     chunk,
+    fits_examples,
     halved,
     parts_of,
     prompt_for,
@@ -248,7 +249,8 @@ class DeepStage:
         return replies
 
     def _judged_reply(self, pieces: Sequence[Piece]) -> _Replies | _Useless:
-        prompt = prompt_for(pieces, plain=pieces[0].block.attempts > 0)
+        small = not fits_examples(self._model.prompt_budget_chars)
+        prompt = prompt_for(pieces, plain=small or pieces[0].block.attempts > 0)
         try:
             reply = self._model.complete(_request(prompt))
         except PromptCut as error:

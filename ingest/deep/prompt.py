@@ -154,9 +154,15 @@ def chunk(waiting: Sequence[ToExtract], budget: int) -> list[ToExtract]:
     return taken
 
 
+def fits_examples(budget_chars: int) -> bool:
+    """Whether a prompt of so many characters has room for the examples and some note text."""
+    return budget_chars >= len(SYSTEM) + _FRAME_CHARS + _LEAST_CHARS
+
+
 def room_chars(budget_chars: int) -> int:
     """Characters of note text for one call, when a prompt may have `budget_chars` in all."""
-    left = budget_chars - len(SYSTEM) - _FRAME_CHARS
+    system = SYSTEM if fits_examples(budget_chars) else _RULES
+    left = budget_chars - len(system) - _FRAME_CHARS
     return max(min(left, _MOST_CHARS), _LEAST_CHARS)
 
 

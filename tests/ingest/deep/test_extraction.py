@@ -135,6 +135,16 @@ def test_blocks_of_one_note_go_together_and_notes_apart(deep):
     assert deep.by() == {PORT: "llm", MIRROR: "llm", BOILER: "llm"}
 
 
+@pytest.mark.parametrize("text", [PORT * 10, "网关监听端口九千零九十。" * 30, "ประตูฟังพอร์ต " * 30])
+@pytest.mark.parametrize(("window", "examples"), [(2048, False), (3072, True), (8192, True)])
+def test_first_try_fits_in_every_window_that_may_be_set(tmp_path, text, window, examples):
+    with Deep(tmp_path, window=window) as deep:
+        deep.put(f"{text}\n", "a note whose name is rather long, as names of notes are.md")
+        deep.model.answer = lambda _: Step(text='{"facts": []}')
+        assert deep.stage.step(EXTRACTOR).outcome == "accepted"
+        assert {has_examples(deep.model.body(one)) for one in deep.model.requests} == {examples}
+
+
 def test_nothing_that_waits_is_no_call(deep):
     assert deep.stage.step(EXTRACTOR).outcome == "nothing"
     deep.put("# Only a heading\n\n```\ncode = 1\n```\n")
