@@ -45,6 +45,7 @@ def find_scope(
     """
     return (
         _find_turned(statement, drawn, source)
+        or _find_widened(statement, drawn[0])
         or _find_limited(statement, drawn, source)
         or _find_bounded(statement, said, source)
     )
@@ -79,6 +80,18 @@ def _turns_what_follows(name: str, clause: Clause, statement: Clause) -> bool:
         if any(taken[:1] if name in _NEXT else taken) or (name == "seldom" and not after):
             return True
     return False
+
+
+def _find_widened(statement: Clause, drawn: Clause) -> Refused | None:
+    """`Takes no calls from abroad` as `takes no calls`: what is left out of a denial makes it a wider one."""
+    if not negation().holds(statement.text):
+        return None
+    for end in negation().ends(drawn.text):
+        for token in drawn.content:
+            is_detail = bool(token.marker) and token.at - drawn.start >= end
+            if is_detail and token.key not in statement.keys:
+                return Refused("negation", token.plain)
+    return None
 
 
 def _slight_beside(drawn: Sequence[Clause], source: Analysed) -> Iterator[Clause]:

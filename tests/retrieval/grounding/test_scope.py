@@ -28,6 +28,8 @@ def is_borne_out(statement, source):
         ("Lena rookt.", "Lena rookt zelden."),
         ("小李抽烟。", "小李很少抽烟。"),
         ("Guests may swim.", "Guests may swim, but only in July."),
+        ("The desk takes no calls.", "The desk takes no calls from abroad."),
+        ("De balie neemt niet op.", "De balie neemt niet op voor vreemden."),
         ("The pool is open.", "The pool is open until 18:00."),
         ("Das Bad ist offen.", "Das Bad ist offen, außer montags."),
         ("会员可以游泳。", "会员可以游泳，但周一不行。"),
