@@ -158,7 +158,7 @@ def _find_possessed(
         if before.key not in taken or after.key in taken:
             continue
         between = text[before.end : after.at]
-        is_genitive = text[before.at : before.end].endswith("'s")
+        is_genitive = text[before.at : before.end].endswith("'s") and not between.strip()
         has_run = before.kind == "run" and _HAS.fullmatch(between)
         if (is_genitive or has_run) and text[before.at : after.at] not in statement.text:
             return Refused("roles", after.plain)

@@ -48,6 +48,7 @@ def test_what_hangs_on_a_word_that_is_left_out_is_seen(statement, source):
         ("The boat sank.", "In a heavy storm the boat sank."),
         ("De boot ligt in Gent.", "De oude boot van Pia ligt in Gent."),
         ("Le frère habite à Lille.", "Le frère du maire habite à Lille."),
+        ("De gids noemt pagina's.", "De gids noemt pagina's voor meer uitleg."),
         ("弟弟住在上海。", "市长的弟弟住在上海。"),
         ("弟は大阪にいる。", "市長の弟は大阪にいる。"),
     ],
