@@ -30,6 +30,8 @@ _FINAL = re.compile(r"[.!。！．…؟।۔][\"'”’」』)\]*_`]*$")
 _QUESTION = re.compile(
     r"[?？؟;](?<!;)[\"'”’」』)\]*_]*\s*$|(?:吗|呢|(?:です|ます|でしょう|ません|ました|の)か)[。．]?$"
 )
+# Greek asks with what looks like a semicolon, and is typed as one.
+_GREEK_QUESTION = re.compile(r"[\u0370-\u03ff\u1f00-\u1fff][\"'»)\]*_]*;\s*$")
 _ASKING = re.compile(
     r"(?:who|what|when|where|why|how|which|whose)\b(?!.*[.。:!]$)"
     r"|(?:is|are|do|does|did|can|could|should|would|will)\s+(?:you|i|we|it|there|they|anyone|this|that)\b"
@@ -240,7 +242,7 @@ def _has_content(text: str, parents: str) -> bool:
 
 def is_question(text: str) -> bool:
     """Whether a sentence asks: by its mark, or by how it opens where it has no mark at its end."""
-    return bool(_QUESTION.search(text) or _ASKING.match(text))
+    return bool(_QUESTION.search(text) or _ASKING.match(text) or _GREEK_QUESTION.search(text))
 
 
 def is_task(text: str) -> bool:

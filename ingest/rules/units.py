@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Literal
 
@@ -31,6 +31,8 @@ _DELIMITERS = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t
 # A time, a day or a label begins an entry of a log or a form.
 _ENTRY = re.compile(r"\d{1,2}[:.]\d{2}\b|\d{4}-\d{2}-\d{2}\b|[^\W\d]\w{1,20}[:：]\s")
 _DEFINITION = re.compile(r":[ \t]+")
+# A formula without dollar signs round it.
+_TEX = re.compile(r"\s*\\begin\{[a-z*]+\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,7 +104,7 @@ def find_units(block: Block, source: str, term: str = "") -> tuple[Unit, ...]:
         )
     if block.kind is BlockKind.FENCE:
         return (_fence(source),)
-    if block.kind is BlockKind.MATH:
+    if block.kind in (BlockKind.MATH, BlockKind.DEFINITION) or _TEX.match(source):
         return (Unit(kind="code", start=0, end=len(source)),)
     if block.kind is BlockKind.HEADING:
         return (Unit(kind="heading", start=0, end=len(source)),)
@@ -192,6 +194,9 @@ class _Scan:
             )
             for n, (a, b) in enumerate(pieces)
         ]
+        if units and kind == "prose" and self._is_defined(end_at):
+            # A term alone says nothing.
+            units[-1] = replace(units[-1], kind="heading")
         if first.quotes <= self._quotes:
             # What an item quotes says nothing of what stands below it.
             self._label(pieces)
@@ -199,6 +204,14 @@ class _Scan:
         if kind == "prose" and pieces:
             self._term = self._told(pieces[-1])
         return end_at, units
+
+    def _is_defined(self, end_at: int) -> bool:
+        """Whether a definition follows at once."""
+        return (
+            self._defines
+            and end_at < len(self._lines)
+            and _DEFINITION.match(self._lines[end_at].text) is not None
+        )
 
     def _enter(self, line: _Line) -> UnitKind:
         """Close the list items that this line is not inside of; open the one that it starts."""

@@ -41,6 +41,8 @@ def texts(text: str, kind: BlockKind = BlockKind.PARAGRAPH) -> list[str]:
         "これは本ですか。",
         "How do I restart it",
         "TODO: write the section on backups.",
+        "Πότε έφυγε ο Γιάννης από το γραφείο;",
+        "\\begin{align*}\nE = mc^2 + a\n\\end{align*}",
         "Te doen: de backups beschrijven.",
         "やること：バックアップの節を書く。",
         "Set the following environment variables:",
@@ -71,6 +73,10 @@ def test_a_sentence_is_a_fact_as_written():
     assert texts("The backup of the laptop runs every **Sunday** night.\n") == [
         "The backup of the laptop runs every Sunday night."
     ]
+
+
+def test_address_of_a_link_is_no_fact_whatever_its_title_says():
+    assert texts('[ref]: https://x.org/y "The title of the story"\n', BlockKind.DEFINITION) == []
 
 
 def test_open_tasks_are_no_facts_and_closed_ones_keep_their_mark():

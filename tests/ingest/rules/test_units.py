@@ -40,7 +40,8 @@ def test_a_quote_keeps_its_paragraphs_apart():
 
 def test_a_definition_belongs_to_its_term():
     text = "Apple\n: A fruit of the tree\n: A maker of phones\n"
-    assert units(BlockKind.DEFINITION, text)[1:] == [
+    assert units(BlockKind.PARAGRAPH, text) == [
+        ("heading", "Apple", ()),
         ("item", "A fruit of the tree", ("Apple",)),
         ("item", "A maker of phones", ("Apple",)),
     ]
