@@ -293,7 +293,7 @@ def _find_verb(clause: Clause, main: _Part) -> Refused | None:
 
 def _find_negation(clause: Clause, drawn: Sequence[_Part]) -> Refused | None:
     said = _negations(clause.text)
-    there = sum(_negations(part.clause.text) for part in drawn if part.is_main)
+    there = sum(_negations(part.clause.text) for part in drawn if part.is_main or part is drawn[0])
     if said == there:
         return None
     return Refused("negation", clause.text.strip())
@@ -303,7 +303,7 @@ def _find_modality(clause: Clause, drawn: Sequence[_Part], case: Case) -> Refuse
     said = _modality(clause.text)
     there: set[str] = set()
     for part in drawn:
-        if part.is_main:
+        if part.is_main or part is drawn[0]:
             there |= _modality(part.clause.text)
             whole = _modality(case.source.sentence_text(part.clause.sentence))
             there |= whole & {"conditional", "question"}
