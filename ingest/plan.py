@@ -208,7 +208,8 @@ def plan_note(
     position = 0
     for ordinal, block in enumerate(filter(_is_shown, blocks)):
         match = None if retitled and _leans_on_title(block) else matches.take(block)
-        if match:
+        # What a model worded is found by the title too; it says the same again, which costs no call.
+        if match and not (retitled and match.is_read):
             words = tuple(_kept_words(title, block, one) for one in block.passages)
             kept.append(
                 KeptBlock(

@@ -6,6 +6,7 @@ model's facts drawn from it say, together, its numbers and names, and its other 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,8 @@ from retrieval.text.words import language_of
 
 # Of a model's fact, that some fact of the rules must hold for it to be drawn from there.
 _LEAST_DRAWN = 1 / 3
+# Where what stands above a list item ends.
+_ABOVE = re.compile(r" › |[:：…]\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,27 @@ def unsaid(rules: Sequence[str], said: Sequence[str]) -> tuple[int, ...]:
         place
         for place, (text, fact) in enumerate(zip(rules, facts, strict=True))
         if not _is_said(fact, drawn[text])
+    )
+
+
+def bare(said: Sequence[str], rules: Sequence[str]) -> frozenset[str]:
+    """Those of a model's facts that one of `rules` says as well, below the parents or the lead-in that they leave out.
+
+    Beside `Network › The port is 8080.`, `The port is 8080.` tells nothing more, and less of what it is about.
+    """
+    below = [
+        _words(text[border.end() :])
+        for text in rules
+        for border in _ABOVE.finditer(text)
+        if text[border.end() :].strip()
+    ]
+    return frozenset(text for text in said if _is_any_of(_words(text), below))
+
+
+def _is_any_of(words: _Words, others: Sequence[_Words]) -> bool:
+    return any(
+        words.denies == other.denies and _is_said(words, [other]) and _is_said(other, [words])
+        for other in others
     )
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ingest.deep.covering import unsaid
+from ingest.deep.covering import bare, unsaid
 from ingest.deep.dating import tells_date
 from ingest.deep.mentions import all_named
 from ingest.deep.prompt import (
@@ -318,9 +318,14 @@ class DeepStage:
         with self._database.reader() as connection:
             sentences = sentences_of_block(connection, block.block_id)
             rules = rules_facts_of_block(connection, block.block_id)
-        facts = [_deep_fact(block, found, sentences, rules) for found in reply.found if sentences]
-        left = unsaid([one.text for one in rules], [found.statement for found in reply.found])
-        beside = [rules[place] for place in left]
+        said = [found.statement for found in reply.found]
+        beside = [rules[place] for place in unsaid([one.text for one in rules], said)]
+        known = bare(said, [one.text for one in beside])
+        facts = [
+            _deep_fact(block, found, sentences, rules)
+            for found in reply.found
+            if sentences and found.statement not in known
+        ]
         now_ms = self._now_ms()
         self._writes.call(
             lambda writers: writers.deep.accept(

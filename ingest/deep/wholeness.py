@@ -87,7 +87,9 @@ class _Cut:
 def _is_cut_out(said: Analysed, sentence: Sequence[Clause], source: str) -> bool:
     tokens = tuple(token for clause in said.clauses for token in clause.tokens)
     verbs = _verbs(tokens)
-    if not verbs and _has_names_alone(tokens, sentence):
+    # `Crime rate: 8 %` tells something of a thing.
+    has_label = ":" in said.text.strip(_ENDS)
+    if not verbs and not has_label and _has_names_alone(tokens, sentence):
         return True
     if _is_unfinished(said.text, sentence):
         return True

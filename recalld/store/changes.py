@@ -62,6 +62,8 @@ class StoredBlock:
     wordings: frozenset[str] = frozenset()
     # Of its own statements, in order.
     importances: tuple[float, ...] = ()
+    # Whether a model has read it.
+    is_read: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

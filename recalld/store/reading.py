@@ -80,8 +80,8 @@ def blocks_of_note(connection: Connection, note_id: NoteId) -> list[StoredBlock]
         " (SELECT json_group_array(DISTINCT wording) FROM passage"
         " JOIN rules_source ON passage_id = passage.id WHERE block_id = block.id) END,"
         " (SELECT json_group_array(importance ORDER BY position, statement.ordinal) FROM passage"
-        " JOIN statement ON passage_id = passage.id WHERE block_id = block.id AND of_fact = 0)"
-        " FROM block WHERE note_id = ? ORDER BY ordinal",
+        " JOIN statement ON passage_id = passage.id WHERE block_id = block.id AND of_fact = 0),"
+        " beside IS NOT NULL FROM block WHERE note_id = ? ORDER BY ordinal",
         (note_id,),
     )
     return [
@@ -96,6 +96,7 @@ def blocks_of_note(connection: Connection, note_id: NoteId) -> list[StoredBlock]
             passage_uids=tuple(json.loads(row[8])),
             wordings=frozenset(json.loads(row[9])),
             importances=tuple(json.loads(row[10])),
+            is_read=bool(row[11]),
         )
         for row in rows
     ]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.deep.covering import say_the_same, unsaid
+from ingest.deep.covering import bare, say_the_same, unsaid
 
 OFFICE = (
     "The printer is broken.",
@@ -78,6 +78,22 @@ def test_a_denial_and_what_it_denies_are_two(said):
 def test_a_parent_that_the_model_leaves_out_is_missed():
     assert unsaid(("Network › The port is 8080.",), ["The port is 8080."]) == (0,)
     assert unsaid(("Network › The port is 8080.",), ["The port of the Network is 8080."]) == ()
+
+
+@pytest.mark.parametrize(
+    ("said", "rule", "is_bare"),
+    [
+        ("The port is 8080.", "Network › The port is 8080.", True),
+        ("The port is 8080.", "Here are the numbers: The port is 8080.", True),
+        ("钥匙在柜子里。", "办公室 › 钥匙在柜子里。", True),
+        ("The port of the Network is 8080.", "Network › The port is 8080.", False),
+        ("The port is 8081.", "Network › The port is 8080.", False),
+        ("The port is 8080.", "Network › The port is not 8080.", False),
+        ("The port is 8080.", "The port is 8080 in May.", False),
+    ],
+)
+def test_fact_without_what_stands_above_it_is_bare(said, rule, is_bare):
+    assert bare([said], [rule]) == ({said} if is_bare else frozenset())
 
 
 _FACTS = st.lists(st.sampled_from((*OFFICE, *KETEL, "田中さんは東京に住んでいます。")), max_size=5)

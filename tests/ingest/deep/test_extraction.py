@@ -324,6 +324,27 @@ def test_what_the_model_leaves_out_stays_as_the_rules_said_it(deep):
     assert deep.rows("SELECT beside FROM block") == [(3,)]
 
 
+def test_item_that_the_model_gives_without_its_parent_stays_as_the_rules_said_it(deep):
+    deep.put("- Network of the cellar\n  - The port is 8080.\n  - The key hangs by the door.\n")
+    before = deep.by()
+    deep.model.answer = lambda _: say("The port is 8080.")
+    deep.run()
+    assert deep.by() == before
+    assert "Network of the cellar › The port is 8080." in before
+
+
+def test_what_the_model_worded_is_found_by_the_new_name_of_its_note(deep):
+    deep.put(f"## Ports\n\n{PORT}\n", "before.md")
+    deep.model.answer = lambda _: say("On port 9090 the gateway listens.")
+    deep.run()
+    (deep.path / "before.md").rename(deep.path / "after.md")
+    deep.look()
+    deep.run()
+    [(words,)] = deep.rows("SELECT words FROM statement WHERE of_fact = 1")
+    assert "after" in words.split()
+    assert "before" not in words.split()
+
+
 def test_what_another_model_leaves_out_is_as_the_rules_said_it(deep):
     deep.put(f"{PORT} {MIRROR}\n")
     before = deep.rows("SELECT uid, text FROM fact ORDER BY uid")

@@ -59,6 +59,7 @@ def test_piece_of_a_clause_is_a_fragment(piece, source):
         ("网关运行在服务器 thor 上", "网关运行在服务器 thor 上。"),
         ("보일러는 지하실에 있습니다.", "보일러는 지하실에 있습니다."),
         ("db1 listens on port 5432.", "| host | port |\n|---|---|\n| db1 | 5432 |"),
+        ("Crime Rate: 8%", "{'City': 'Lyon', 'Crime Rate: 8%', as counted in May}"),
         ("Port: 8080", "- Host: thor\n- Port: 8080"),
         ("Do not reboot the NAS on Sunday.", "> [!warning] Do not reboot the NAS on Sunday."),
     ],
