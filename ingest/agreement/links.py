@@ -161,7 +161,8 @@ def _as_placed(a: Comparable, b: Comparable, verdict: Verdict) -> Verdict:
         is_one = is_one_matter(a, b, is_of_state=verdict.reason in _VALUES and not is_told)
     if is_one:
         return verdict
-    if not is_likely_one(a, b):
+    is_open = is_told or verdict.reason not in ("number", "date")
+    if not (is_open and is_likely_one(a, b, is_told=is_told)):
         return Verdict("independent", "other_headings", 0.7)
     return verdict if is_told else replace(verdict, confidence=_LIKELY)
 

@@ -49,10 +49,16 @@ def is_one_matter(one: Comparable, other: Comparable, *, is_of_state: bool) -> b
     return bool(shared) and not is_once and (is_same or (any(shared) and mine is theirs is None))
 
 
-def is_likely_one(one: Comparable, other: Comparable) -> bool:
-    """Whether both say of what they speak in words that most often mean one thing: `the production database`."""
+def is_likely_one(one: Comparable, other: Comparable, *, is_told: bool) -> bool:
+    """Whether both say of what they speak in words that most often mean one thing: `the production database`.
+
+    Args:
+        is_told: Whether one tells of a change. If not, what a thing is or measures may be another thing's as well.
+    """
     mine, theirs = (subject_of(fact.text, fact.entities) for fact in (one, other))
     if mine is None or theirs is None or mine.words != theirs.words:
+        return False
+    if not is_told and (mine.is_attribute or theirs.is_attribute):
         return False
     return (mine.is_naming or theirs.is_naming) and not _are_of_one_kind(one, other)
 

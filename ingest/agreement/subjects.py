@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import resources
 
-from retrieval.grounding.wording import Wording, negation, predicates, updates
+from retrieval.grounding.wording import Wording, listed, negation, predicates, updates
 from retrieval.text.scripts import fold
 from retrieval.text.words import language_of
 
@@ -55,6 +55,8 @@ class Subject:
     is_naming: bool
     # Whether they do so by a name, not by what it is for: `Apollo`, not `the production database`.
     is_name: bool
+    # Whether it is followed by a form of being, as `the serial number is`: what every thing has one of.
+    is_attribute: bool = False
 
 
 @lru_cache(maxsize=1 << 12)
@@ -125,7 +127,8 @@ def _in_words(text: str, names: tuple[str, ...]) -> Subject | None:
     is_name = _has_name(
         inner, names, verb=fold(words[end]), is_first=not first, is_german=is_german
     )
-    return Subject(plain, is_name or _tells_which(telling, is_first=not first), is_name)
+    is_telling = is_name or _tells_which(telling, is_first=not first)
+    return Subject(plain, is_telling, is_name, fold(words[end]) in listed("copulas"))
 
 
 def _verb(
@@ -202,7 +205,8 @@ def _in_runs(text: str) -> Subject | None:
         return Subject((said,), is_naming=is_writer, is_name=is_writer)
     owner = _GENITIVE.split(said)[0]
     is_name = _is_name_in_runs(owner)
-    return Subject((said,), is_name or _tells_which_in_runs(owner), is_name)
+    is_attribute = text[end : end + 1] in listed("copulas") and _TOPIC.match(text[end]) is None
+    return Subject((said,), is_name or _tells_which_in_runs(owner), is_name, is_attribute)
 
 
 def _is_name_in_runs(said: str) -> bool:

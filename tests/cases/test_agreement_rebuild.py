@@ -197,8 +197,8 @@ def test_word_that_comes_to_be_everywhere_counts_no_more_and_counts_again_when_i
     with tempfile.TemporaryDirectory(dir=QUICK_DISK) as folder:
         vault = Path(folder) / "vault"
         vault.mkdir()
-        pair = vault / "pair.md"
-        pair.write_text("Young zebras prefer oats.\n\nYoung zebras do not prefer oats.\n")
+        (vault / "2026-01-01.md").write_text("Young zebras prefer oats.\n")
+        (vault / "2026-02-01.md").write_text("Young zebras do not prefer oats.\n")
         store = Store(Path(folder) / "memory.db", vault)
         stage = AgreeingStage(
             database=store.database, writes=HereWrites(store.database), policy="supersede"
