@@ -15,6 +15,7 @@ from typing import Literal
 
 from rapidfuzz.distance import Levenshtein
 
+from ingest.agreement.changing import MEASURE, change_between
 from ingest.agreement.claims import Side, are_alike, predicates_in, signs_of, take_apart
 from ingest.agreement.subjects import frequencies
 from ingest.agreement.values import may_be_equal
@@ -29,10 +30,6 @@ MIN_RELATED = 0.3
 _LONG_VALUE = 4
 # Signs on either side of a value that may say what kind of value it is.
 _NEAR = 8
-# Content words; a longer sentence tells a story, in which something was replaced.
-_LONG_UPDATE = 8
-_SHORT_UPDATE = 5
-_MEASURE = re.compile(r"(?:[a-z]+:)?-?\d[\d./]*")
 _VERBS = frozenset(
     ("is", "are", "was", "were", "has", "have", "had", "can", "does", "runs", "lives", "works")
 ) | frozenset(("ist", "sind", "war", "hat", "heeft", "hebben", "zijn", "staat", "ligt"))
@@ -42,9 +39,6 @@ _JOINS = frozenset(
     ("and", "en", "und", "with", "met", "mit", "together", "和", "与", "跟", "在", "于")
 )
 _NO_SPACE = re.compile("(?<=[\u3040-\u30ff\u3400-\u9fff]) | (?=[\u3040-\u30ff\u3400-\u9fff])")
-_PLACED = re.compile("在|位于|にあ|で動")
-_VERB_FIRST = re.compile("[\u0600-\u06ff]")
-_PLACING = frozenset(("в", "на", "في", "à", "en"))
 # What a date follows that something lasts to.
 _UNTIL = frozenset("到至")
 
@@ -154,92 +148,12 @@ def _commas(side: Side) -> list[int]:
 
 
 def _updated(a: Side, b: Side) -> Verdict | None:
-    """What one says to have changed since the other; only plain statements say so of each other."""
-    for past, present in ((a, b), (b, a)):
-        gained = (present.cues - past.cues) & {"moved", "replaced"}
-        has_subject = _begin_alike(past, present)
-        if (
-            not gained
-            or present.is_order
-            or a.modality
-            or b.modality
-            or not _may_change(past, present, has_subject)
-        ):
-            continue
-        # `The CI moved from Jenkins to GitHub` agrees with `The CI runs on GitHub`.
-        if _end(past) == _end(present):
-            return Verdict("undecided", "update", 0.5)
-        if "moved" in gained and has_subject and _has_place(past):
-            return Verdict("contradicts", "moved", 0.85)
-        if "replaced" in gained and has_subject and _is_replaced(past, present):
-            return Verdict("contradicts", "replaced", 0.85)
-        shared = past.content & present.content & {*past.bare[1:]}
-        is_short = len(present.content) <= _SHORT_UPDATE
-        named = past.capitals & shared if is_short and not has_subject else frozenset()
-        if "replaced" in gained and not named.isdisjoint(present.bare[:1]):
-            return Verdict("contradicts", "replaced", 0.8)
+    change = change_between(a, b)
+    if change is None:
+        return None
+    if change == "open":
         return Verdict("undecided", "update", 0.5)
-    return None
-
-
-def _end(side: Side) -> tuple[str, ...]:
-    """The last word; the last two characters where a script has no spaces."""
-    last = side.bare[-1:]
-    return last if last and (last[0].isascii() or len(last[0]) > 1) else side.bare[-2:]
-
-
-def _begin_alike(past: Side, present: Side) -> bool:
-    """Whether both are said of the same subject."""
-    if past.subject is not None and present.subject is not None:
-        return past.subject == present.subject
-    if past.bare[:1] == present.bare[1:2] and _VERB_FIRST.match("".join(past.bare[:1])):
-        return True
-    is_same = bool(past.lasting[:1]) and past.lasting[:2] == present.lasting[:2]
-    return is_same or past.bare[:1] == present.bare[:1] != ()
-
-
-def _may_change(past: Side, present: Side, has_subject: bool) -> bool:
-    """Whether what both say is enough of either for one to tell how the other changed.
-
-    Prose is full of "instead of" and "replaced" that change nothing told elsewhere.
-    """
-    shared = past.content & present.content
-    shorter, longer = sorted((len(past.content), len(present.content)))
-    if longer > _LONG_UPDATE:
-        return False
-    return (has_subject and past.subject is not None) or (
-        bool(shared) and len(shared) * 3 >= shorter
-    )
-
-
-def _is_replaced(past: Side, present: Side) -> bool:
-    """Whether the new value is one in the place of the old: named with it, or of its kind."""
-    about = {*(past.subject or ()), *past.bare[:1]}
-    named_again = past.content & present.content & {*past.bare[1:]}
-    if named_again - about or "one" in past.predicate:
-        return True
-    for kind in (_names, _amounts):
-        gone, come = kind(past) - kind(present), kind(present) - kind(past)
-        if len(gone) == 1 and come:
-            return True
-    return False
-
-
-def _names(side: Side) -> frozenset[str]:
-    return side.capitals & side.content
-
-
-def _amounts(side: Side) -> frozenset[str]:
-    return frozenset(sign for sign in side.signs if _MEASURE.fullmatch(sign))
-
-
-def _has_place(side: Side) -> bool:
-    said = "".join(side.signs)
-    return (
-        "one" in side.predicate
-        or _PLACED.search(said) is not None
-        or not _PLACING.isdisjoint(side.signs)
-    )
+    return Verdict("contradicts", change, 0.85)
 
 
 def _aligned(one: Claim, other: Claim, a: Side, b: Side) -> Verdict | None:
@@ -383,7 +297,7 @@ def _is_date(slot: _Slot) -> bool:
 
 
 def _is_number(slot: _Slot) -> bool:
-    return all(_MEASURE.fullmatch(side[0]) for side in (slot.left, slot.right))
+    return all(MEASURE.fullmatch(side[0]) for side in (slot.left, slot.right))
 
 
 def _may_be_added(slot: _Slot) -> bool:
