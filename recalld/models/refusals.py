@@ -81,7 +81,11 @@ def _refusal(
         return PermanentModelError(told, hint=mending.missing, state="missing")
     if status == 401:
         return PermanentModelError(told, hint=f"{told}; {_KEY}", state="down")
-    if status in (402, 403) or _NO_CHAT.search(reason):
+    if _NO_CHAT.search(reason):
+        return PermanentModelError(
+            told, hint=f"the model writes no text; {mending.denied}", state="missing"
+        )
+    if status in (402, 403):
         return PermanentModelError(told, hint=f"{told}; {mending.denied}", state="missing")
     if status == 503 and _LOADING.search(reason):
         return TransientModelError(told, hint=mending.busy, state="loading")
