@@ -260,7 +260,11 @@ class StatusReport:
         return 0 if self._has_no_model() else int(numbers["verdicts"].pending)
 
     def _has_no_model(self) -> bool:
-        return self._extract is None or self._extract.health.state == "off"
+        """Whether nothing waits for a model: there is none, or it was not looked for yet and has no name so far."""
+        if self._extract is None:
+            return True
+        health = self._extract.health
+        return health.state == "off" or (health.state == "loading" and not health.name)
 
     def _llm(self) -> dict[str, object]:
         if self._extract is None:
