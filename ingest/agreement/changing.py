@@ -60,10 +60,11 @@ def _begin_alike(past: Side, present: Side) -> bool:
     """Whether both are said of the same subject."""
     if past.subject is not None and present.subject is not None:
         return past.subject == present.subject
-    if past.bare[:1] == present.bare[1:2] and _VERB_FIRST.match("".join(past.bare[:1])):
-        return True
-    is_same = bool(past.lasting[:1]) and past.lasting[:2] == present.lasting[:2]
-    return is_same or past.bare[:1] == present.bare[:1] != ()
+    begin = past.bare[:1]
+    if past.content.isdisjoint(begin):
+        return False
+    is_begin = begin == present.bare[:1] and len(past.bare) <= _SHORT_UPDATE
+    return is_begin or (begin == present.bare[1:2] and _VERB_FIRST.match(begin[0]) is not None)
 
 
 def _may_change(past: Side, present: Side, has_subject: bool) -> bool:
