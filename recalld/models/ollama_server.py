@@ -227,12 +227,11 @@ class OllamaServer:
 def _elsewhere(address: ServerAddress, table: str) -> str:
     """What to do where the address answers, but not as Ollama does."""
     split = urlsplit(address.url)
-    other = f'or, for another kind of server, {table}.provider = "openai"'
+    where = "to where it is"
     if split.path.strip("/"):
-        return (
-            f'set {table}.host = "{split.scheme}://{split.netloc}", without {split.path}; {other}'
-        )
-    return f"no Ollama is at {address.url}: set {table}.host to where it is, {other}"
+        where = f'= "{split.scheme}://{split.netloc}", without {split.path}'
+    other = f'or, for another kind of server, {table}.provider = "openai"'
+    return f"no Ollama is at {address.url}: set {table}.host {where}, {other}"
 
 
 def _client(wire: Wire) -> ollama.Client:

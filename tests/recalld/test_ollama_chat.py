@@ -230,7 +230,7 @@ def test_smaller_window_of_the_model_itself_makes_the_budget_smaller(fake, chat_
             fails(400, '"nomic-embed-text" does not support chat'),
             PermanentModelError,
             "missing",
-            "another model",
+            "writes no text",
         ),
         (Step(how="error_line"), TransientModelError, "down", "log"),
         (Step(how="html"), TransientModelError, "down", "openai"),
