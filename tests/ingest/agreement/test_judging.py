@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from ingest.agreement.judging import judge_of
 from ingest.agreement.links import standing, veto_between
 from ingest.agreement.question import MOST_PAIRS
 from recalld.errors import PermanentModelError, PromptCut, TransientModelError
@@ -15,7 +17,7 @@ from recalld.store.agreement import Resolution, comparables
 from recalld.store.verdicts import verdict_counts
 from tests.cases.test_equals_rebuild import QUICK_DISK
 from tests.fakes import WordEmbedder
-from tests.ingest.agreement.judges import Memory, pairs_asked, said
+from tests.ingest.agreement.judges import HEALTH, Memory, pairs_asked, said
 from tests.ingest.agreement.test_relation import PAIRS, is_right
 from tests.ingest.agreement.test_stage import _found
 
@@ -95,6 +97,17 @@ def test_verdict_goes_with_the_source_and_comes_back_with_it_unasked(memory):
     memory.settle()
     assert memory.kinds() == [("contradicts", "llm"), ("supersedes", "llm")]
     assert len(memory.model.requests) == asked
+
+
+def test_same_weights_under_another_name_are_asked_nothing_again(memory):
+    put_conflict(memory)
+    memory.settle()
+    asked, links = len(memory.model.requests), memory.links()
+    for name in ("m:latest", "a copy of m"):
+        memory.judge = judge_of(replace(HEALTH, name=name))
+        memory.restart()
+        memory.settle()
+    assert (len(memory.model.requests), memory.links()) == (asked, links)
 
 
 def test_other_model_is_asked_anew_and_going_back_asks_nothing(memory):
