@@ -35,7 +35,7 @@ _PIECE = re.compile(
 )
 _HUMP = re.compile(r"[a-z][A-Z]|_")
 _SENTENCE_END = re.compile(
-    r"[.!?]+[\"'”)\]_]*(?=\s|$)|[。｡]+|(?<=[^\x00-\x7f])[!?]+|;|\n\s*(?=[-+|>#\d\n])|\.\.\."
+    r"[.!?]+[\"'”)\]_]*(?=\s|$)|[。｡।॥۔؟؛]+|(?<=[^\x00-\x7f])[!?]+|;|\n\s*(?=[-+|>#\d\n])|\.\.\."
 )
 # A line that ends no sentence, with the next, which goes on with a small letter and is none of `key: value`.
 _WRAPPED = re.compile(
@@ -46,6 +46,8 @@ _CLAUSE_END = re.compile(
     r"|\s(?:and|but|while|whereas|because|although|en|maar|terwijl|omdat|hoewel|und|aber|während|weil|obwohl|sondern|mais)(?=\s)"
     r"|但是|但|因为|所以|而且|而",
 )
+# What the writer has taken back.
+_STRUCK = re.compile(r"(?<!~)~~(?=[^\s~])[^~\n]*(?<=[^\s~])~~(?!~)")
 _LISTING = re.compile("、")
 _ABBREVIATED = re.compile(
     r"(?:\b[A-Z]|\b(?:e\.g|i\.e|mr|mrs|dr|st|vs|bijv|z\.b|nr|no|approx|ca))$", re.IGNORECASE
@@ -107,6 +109,8 @@ def normal(text: str) -> str:
     text = unicodedata.normalize("NFKC", text).replace("’", "'").replace("‘", "'")
     if "\n" in text:
         text = _WRAPPED.sub(_unwrapped, text)
+    if "~~" in text:
+        text = _STRUCK.sub(" ", text)
     if "[[" in text:
         text = re.sub(r"\[\[(?:[^\[\]|]*\|)?([^\[\]|]*)\]\]", r"\1", text)
     return re.sub(r"[*`]+|(?<!\w)_+|_+(?!\w)", " ", without_contractions(text))

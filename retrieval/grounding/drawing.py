@@ -13,6 +13,7 @@ from functools import lru_cache
 
 from retrieval.grounding.clauses import Analysed, Clause, Token
 from retrieval.grounding.governing import find_governor
+from retrieval.grounding.pairing import find_mispaired
 from retrieval.grounding.references import fits, is_pointed_at, is_pronominal, lends, reference_of
 from retrieval.grounding.refusals import Refused
 from retrieval.grounding.scope import find_scope
@@ -89,6 +90,7 @@ def judge_clauses(case: Case) -> Refused | None:
             or _find_modality(clause, drawn, case)
             or _find_left_out(clause, drawn, case)
             or _find_roles(clause, drawn, case)
+            or find_mispaired(clause, [part.clause for part in drawn], case.statement, case.source)
         )
         if refused is not None:
             return refused

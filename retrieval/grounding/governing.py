@@ -23,6 +23,8 @@ from retrieval.text.words import language_of
 _HAS = re.compile("的|(?:さん|くん|ちゃん|さま|氏|様)?の")
 _WITH = frozenset(("with", "met", "mit", "avec"))
 _GERUND = re.compile(r"[a-z]{2,}ing")
+# Arabic and Hebrew, but no word with the Arabic article, which is nobody's.
+_SEMITIC = re.compile("(?!ال)[\u0590-\u05ff\u0620-\u06ff]")
 _BREAK = re.compile(r"[^\w\s'-]|\n")
 # Words left out before a subject: `Ana says`, but not `yesterday`.
 _LEAST_OF_SPEECH = 2
@@ -65,12 +67,16 @@ def find_governor(
         mine = own.get(taken[token.key])
         is_again = token.key in seen
         seen.add(token.key)
+        if mine is not None and _is_share(place, mine, lost):
+            return Refused("number", lost[-1].plain)
         if mine is None or is_again or token.kind in ("run", "kana", "quantity"):
             continue
         if _is_pulled_out(place, mine, lost, taken.keys(), binding):
             return Refused("roles", lost[-1].plain)
-    return _find_speaker(tokens, taken.keys(), source.text) or _find_possessed(
-        statement, drawn, source, taken.keys()
+    return (
+        _find_speaker(tokens, taken.keys(), source.text)
+        or _find_possessed(statement, drawn, source, taken.keys())
+        or _find_construct(statement, drawn, source.text, taken)
     )
 
 
@@ -123,6 +129,17 @@ def _is_pulled_out(
     return _has_other_case(place, mine)
 
 
+def _is_share(place: _Place, mine: _Place, lost: Sequence[Token]) -> bool:
+    """`Two of the three disks` as `three disks`: a number of a number is left out."""
+    whole, share = place.token, place.governor
+    if share is None or share.kind != "quantity" or whole.kind != "quantity" or share not in lost:
+        return False
+    genitives = listed("genitives")
+    return not genitives.isdisjoint(token.plain for token in place.between) and (
+        genitives.isdisjoint(token.plain for token in mine.between)
+    )
+
+
 def _has_other_case(place: _Place, mine: _Place) -> bool:
     """`Die Sicherung der Datenbank` as `Die Datenbank`: the article tells whose the backup is."""
     there = [token.plain for token in place.between]
@@ -163,6 +180,20 @@ def _find_possessed(
         if (is_genitive or has_run) and text[before.at : after.at] not in statement.text:
             return Refused("roles", after.plain)
     return None
+
+
+def _find_construct(
+    statement: Clause, drawn: Clause, text: str, taken: Mapping[str, str]
+) -> Refused | None:
+    """`أخت أحمد` as `أحمد`: in Semitic scripts the thing and its owner stand side by side with nothing between."""
+    opening, beside = (*drawn.content[:2], None, None)[:2]
+    first = next(iter(statement.content), None)
+    if opening is None or beside is None or first is None or opening.key in taken:
+        return None
+    is_bare = _SEMITIC.match(opening.plain) and not text[opening.end : beside.at].strip()
+    return (
+        Refused("roles", opening.plain) if is_bare and taken.get(beside.key) == first.key else None
+    )
 
 
 def _places(tokens: Sequence[Token], binding: AbstractSet[str]) -> Iterator[_Place]:

@@ -45,6 +45,7 @@ def find_scope(
     """
     return (
         _find_turned(statement, drawn, source)
+        or _find_not_only(statement, drawn[0])
         or _find_widened(statement, drawn[0])
         or _find_limited(statement, drawn, source)
         or _find_bounded(statement, said, source)
@@ -80,6 +81,19 @@ def _turns_what_follows(name: str, clause: Clause, statement: Clause) -> bool:
         if any(taken[:1] if name in _NEXT else taken) or (name == "seldom" and not after):
             return True
     return False
+
+
+def _find_not_only(statement: Clause, drawn: Clause) -> Refused | None:
+    """`Not only smart` as `not smart`: a denied limit is no denial of what is limited."""
+    if not negation().holds(statement.text):
+        return None
+    there = {token.plain for token in statement.tokens}
+    words = frozenset(map(fold, scopes()["limits"].words))
+    for end in negation().ends(drawn.text):
+        following = next((t for t in drawn.tokens if t.at - drawn.start >= end), None)
+        if following is not None and following.plain in words - there:
+            return Refused("negation", following.plain)
+    return None
 
 
 def _find_widened(statement: Clause, drawn: Clause) -> Refused | None:

@@ -92,7 +92,7 @@ def modality_of(text: str) -> frozenset[str]:
     """The names of the ways in which a text weakens what it says; a question is one."""
     words = words_of(text)
     found = {name for name, wording in modalities().items() if wording.holds(text, words)}
-    if text.rstrip(" \"'”’」*_").endswith(("?", "？")):
+    if text.rstrip(" \"'”’」*_").endswith(("?", "？", "؟")):
         found.add("question")
     return frozenset(found)
 

@@ -43,6 +43,9 @@ def is_borne_out(statement, source):
         ("6 people fit.", "At most 6 people fit."),
         ("6 mensen passen erin.", "Er passen bijna 6 mensen in."),
         ("定员6人。", "定员不足6人。"),
+        ("Ana is not smart.", "Ana is not only smart but rich."),
+        ("Ana is niet slim.", "Ana is niet alleen slim maar ook rijk."),
+        ("The admin is Eve.", "The admin is hardly ever Eve."),
     ],
 )
 def test_what_turns_limits_or_bounds_may_not_be_left_out(statement, source):

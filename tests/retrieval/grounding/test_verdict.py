@@ -178,11 +178,27 @@ def test_heading_takes_no_other_subjects_place():
         ("サーバーは動かない。", "サーバーは動く。"),
         ("서버는 켜지 않는다.", "서버는 켠다."),
         ("ห้ามรีบูตเซิร์ฟเวอร์", "รีบูตเซิร์ฟเวอร์"),
+        ("Il server non supporta IPv6.", "Il server supporta IPv6."),
+        ("Ingen af serverne virker.", "Serverne virker."),
+        ("Sopimusta ei uusittu.", "Sopimusta uusittu."),
+        ("Server belum diperbarui.", "Server diperbarui."),
+        ("서버를 재부팅하지 마세요.", "서버를 재부팅하세요."),
+        ("समझौता नहीं हुआ। सर्वर चलता है।", "सर्वर नहीं चलता है।"),
     ],
 )
 def test_denial_is_seen_in_many_languages(source, statement):
     assert reason(source, source) is None
     assert reason(statement, source) is not None
+
+
+def test_what_is_struck_out_is_not_said():
+    source = "The admin is ~~Eve~~ Carol."
+    assert reason("The admin is Eve.", source) is not None
+    assert reason("The admin is Carol.", source) is None
+
+
+def test_owner_is_not_what_it_owns_where_both_stand_side_by_side():
+    assert reason("أحمد تسكن في دبي.", "أخت أحمد تسكن في دبي.") == "roles"
 
 
 def test_example_word_that_the_block_has_is_no_leak():
