@@ -24,7 +24,8 @@ from tests.copying import answer, asked_blocks, sentences
 
 MODELS = ("llm:one:1@facts@1", "llm:two:2@facts@1")
 READ = {
-    "read": "SELECT path, ordinal, beside, refused FROM block JOIN note ON note.id = note_id",
+    "read": "SELECT path, ordinal, beside, refused FROM block JOIN note ON note.id = note_id"
+    " WHERE extraction <> 'parked'",
     "rules' facts": "SELECT path, position, ordinal, rules_source.uid, rules_source.line_from,"
     " rules_source.line_to, wording, happened_from FROM rules_source"
     " JOIN statement ON statement.id = statement_id"
@@ -60,8 +61,8 @@ class Choosy:
             return []
         if way == 1:
             return [sentence.removeprefix("The ").replace(" the ", " ")]
-        words = sentence.split()
-        return [sentence] if way == 2 else [" ".join(words[:4]), " ".join(words[-4:])]
+        # A piece alone would have the block given up, and what a former model said of it stay.
+        return [sentence] if way == 2 else [" ".join(sentence.split()[-4:]), sentence]
 
     def health(self) -> ModelHealth:
         return ModelHealth(state="ok", hint=None, name=self._name, digest=None)
