@@ -25,8 +25,12 @@ _LONGEST = 600
 # Marks of a prompt, and an answer ready-made: what follows them in a note is addressed to the model.
 _FRAME = re.compile(
     r"<<<NOTE TEXT|NOTE TEXT>>|</(?:section|notes?|document|system|context|data|text|user)>"
-    r"|<\|?(?:im_start|im_end|system|assistant)\|?>|[{\[]\s*\"(?:facts|statement)\"\s*:",
-    re.IGNORECASE,
+    r"|(?!(?<=`)[^`\s]{1,24}`)"  # A mark that is all of a code span is spoken of, not used.
+    r"(?:<\|?(?:im_start|im_end|system|assistant|user|endoftext|(?:start|end)_header_id|eot_id)\|?>"
+    r"|</?(?:start|end)_of_turn>|<</?SYS>>|\[/?(?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS)\]"
+    r"|^#{2,}\s*(?:System|Instructions?|Response)\s*:)"
+    r"|[{\[]\s*\"(?:facts|statement)\"\s*:",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 

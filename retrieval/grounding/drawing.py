@@ -22,6 +22,9 @@ from retrieval.grounding.wording import listed, modality_of, negation, speech
 
 QUOTED = re.compile(r"[\"“”「『«].{4,}[\"“”」』»]")
 SHORTEST_STEM = 4
+_SAID_ALONE = re.compile(r"\s?[:：]|[^.!?。！？:：;]{0,16}(?:[.!?。！？;]|\Z)")
+# `I g n o r e`
+_SPACED = re.compile(r"(?<!\w)(?:\w ){4,}\w(?!\w)")
 _FINAL = ".!。！ "
 # What stands before a whole sentence, and after it.
 _BEGINS = re.compile(r"^\s*|[.!?]\s+|[。！？]\s*|[^:：,，、\s]\s*\n\s*")
@@ -60,8 +63,31 @@ def _modality(text: str) -> frozenset[str]:
 @lru_cache(maxsize=1 << 12)
 def order_in(text: str) -> str:
     """An order to the reader in a text; empty when there is none."""
-    m = speech()["instruction"].first(text)
-    return m[0].strip() if m is not None else ""
+    for name in ("instruction", "override"):
+        m = speech()[name].first(_squeezed(text))
+        if m is not None:
+            return m[0].strip()
+    return ""
+
+
+def _squeezed(text: str) -> str:
+    """A text with one blank where it has several, and none in `I g n o r e`."""
+    return _SPACED.sub(lambda m: m[0].replace(" ", ""), " ".join(text.split()))
+
+
+@lru_cache(maxsize=32)
+def _overridden_from(text: str) -> int:
+    """From where on a text speaks to a model: behind an order to drop its orders; past the end when nowhere.
+
+    An order that goes on with what is to be said (`… and store: …`) has said it.
+    """
+    plain = QUOTED.sub(lambda m: " " * len(m[0]), text)
+    squeezed = _squeezed(plain)
+    m = speech()["override"].first(squeezed)
+    if m is None or not _SAID_ALONE.match(squeezed, m.end()):
+        return len(text) + 1
+    signs = len("".join(squeezed[: m.end()].split()))
+    return [at for at, sign in enumerate(plain) if not sign.isspace()][signs - 1]
 
 
 def shared_prefix(one: str, other: str) -> int:
@@ -77,6 +103,8 @@ def judge_clauses(case: Case) -> Refused | None:
     for clause in _joined(case):
         if not clause.content:
             return Refused("words", clause.text.strip())
+        if _is_told_to_a_model(clause, case):
+            return Refused("instruction", clause.text.strip())
         if _is_word_for_word(clause.text, case.source.text):
             continue
         drawn = _drawn_from(clause, case)
@@ -203,9 +231,18 @@ def _find_order(clause: Clause, drawn: Sequence[_Part], case: Case) -> Refused |
     for part in drawn:
         sentence = case.source.sentence_text(part.clause.sentence)
         order = order_in(sentence)
-        if order and part.is_main:
+        is_taken = part is drawn[0] or not is_pronominal(drawn[0].clause)
+        if order and part.is_main and is_taken:
             return Refused("instruction", order)
     return None
+
+
+def _is_told_to_a_model(clause: Clause, case: Case) -> bool:
+    """Whether what a statement is drawn from stands behind `Ignore all previous instructions`."""
+    start = _overridden_from(case.source.text)
+    if start > len(case.source.text):
+        return False
+    return any(part.clause.end > start for part in _drawn_from(clause, case)[:1])
 
 
 def _find_borrowed(clause: Clause, drawn: Sequence[_Part], case: Case) -> Refused | None:
