@@ -177,7 +177,10 @@ class IngestLoop:
         return begun + [one for one in rest if one is not None]
 
     def _dirty(self, work: _RootWork) -> int:
-        waiting = work.settle.waiting() + sum(max(1, look.left) for look in work.looks)
+        whole = sum(max(1, look.left) for look in work.looks if look.whole)
+        parts = sum(max(1, look.left) for look in work.looks if not look.whole)
+        # Until its end a whole look has before it what the others look at.
+        waiting = work.settle.waiting() + max(whole, parts)
         return waiting + (1 if work.scan_asked is not None or work.again_at is not None else 0)
 
     def _run(self) -> None:

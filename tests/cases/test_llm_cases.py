@@ -181,7 +181,7 @@ def test_wait_for_the_index_does_not_wait_for_the_model_which_is_told(tmp_path, 
     with with_model(tmp_path, fake) as daemon:
         daemon.settle()
         fake.answer = late
-        daemon.write("a.md", f"# Machines\n\n{PORT} {MIRROR}\n")
+        daemon.write("a.md", f"# Database\n\n{PORT} {MIRROR}\n")
         daemon.write("b.md", f"# Database\n\n{PORT.replace('5432', '5433')}\n")
         daemon.wait_until(lambda: calls(fake))
         daemon.call("sync", wait=True)

@@ -60,6 +60,7 @@ class Scripted:
 
     def __init__(self, name: str, *looks: list[object]) -> None:
         self.name = name
+        self.not_ahead: str | None = None
         self._looks = deque(looks)
         # What was asked, and every step taken, in order.
         self.asked: list[tuple[frozenset[str] | None, bool]] = []
