@@ -43,11 +43,19 @@ _WRAPPED = re.compile(
 )
 _CLAUSE_END = re.compile(
     r",(?=\s|[^\x00-\x7f])|(?<=[^\x00-\x7f])[,:]|:(?=\s)|\s[-–—]\s|—|[()]"
-    r"|\s(?:and|but|while|whereas|because|although|en|maar|terwijl|omdat|hoewel|und|aber|während|weil|obwohl|sondern|mais)(?=\s)"
+    r"|\s(?:and|but|while|whereas|because|although|maar|terwijl|omdat|hoewel|und|aber|während|weil|obwohl|sondern|mais)(?=\s)"
     r"|但是|但|因为|所以|而且|而",
 )
 # What the writer has taken back.
 _STRUCK = re.compile(r"(?<!~)~~(?=[^\s~])[^~\n]*(?<=[^\s~])~~(?!~)")
+# `En` is "in" in French and Spanish, and `e` no word in the languages beside them.
+_AND = {
+    False: re.compile(r"\sen(?=\s)"),
+    True: re.compile(
+        r"\s(?:et(?! al\b)|y|e|pero|però|puisque|parce|porque|perché|tandis|mientras|mentre)(?=\s)"
+    ),
+}
+_ROMANCE: frozenset[Language] = frozenset(("fr", "es"))
 _LISTING = re.compile("、")
 _ABBREVIATED = re.compile(
     r"(?:\b[A-Z]|\b(?:e\.g|i\.e|mr|mrs|dr|st|vs|bijv|z\.b|nr|no|approx|ca))$", re.IGNORECASE
@@ -121,19 +129,26 @@ def _unwrapped(wrap: re.Match[str]) -> str:
 
 
 @lru_cache(maxsize=32)
-def analyse(text: str, language: Language | None = None) -> Analysed:
+def analyse(
+    text: str, language: Language | None = None, *, beside: Language | None = None
+) -> Analysed:
     """The text as clauses of tokens.
 
     Args:
         text: As written.
         language: Whose stop words carry no meaning; None = those of English, Dutch and German together, and of the
             language that it seems to be in.
+        beside: The language of a longer text that it belongs to, which tells more surely which one this is in.
     """
     text = normal(text)
     quantities = find_quantities(text)
-    stops = stop_words(language) if language else _common_stops() | stop_words(language_of(text))
-    tokens = list(_tokens(text, quantities, stops))
-    clauses = tuple(_clauses(text, tokens, quantities))
+    seeming = beside or language or language_of(text)
+    is_romance = seeming in _ROMANCE
+    stops = stop_words(language) if language else _common_stops() | stop_words(seeming)
+    if is_romance:
+        stops |= stop_words(seeming) | frozenset(map(fold, _romance()))
+    tokens = list(_tokens(text, quantities, stops, _Binding.of(is_romance)))
+    clauses = tuple(_clauses(text, tokens, quantities, _AND[is_romance]))
     return Analysed(
         text=text,
         clauses=clauses,
@@ -144,28 +159,55 @@ def analyse(text: str, language: Language | None = None) -> Analysed:
 
 
 @cache
+def _romance() -> frozenset[str]:
+    return listed("romance_articles") | listed("romance_small")
+
+
+@cache
 def _common_stops() -> frozenset[str]:
     return stop_words("en") | stop_words("nl") | stop_words("de")
 
 
-def _tokens(text: str, quantities: tuple[Quantity, ...], stops: frozenset[str]) -> Iterator[Token]:
+class _Binding(NamedTuple):
+    """The small words before a noun: prepositions and articles."""
+
+    markers: frozenset[str]
+    articles: frozenset[str]
+
+    @classmethod
+    def of(cls, is_romance: bool) -> _Binding:
+        """Those of a text, which mean other things in other languages."""
+        if not is_romance:
+            return cls(listed("markers"), listed("articles"))
+        return cls(
+            listed("markers") | frozenset(map(fold, listed("romance_markers"))),
+            listed("articles") | listed("romance_articles"),
+        )
+
+
+def _tokens(
+    text: str, quantities: tuple[Quantity, ...], stops: frozenset[str], binding: _Binding
+) -> Iterator[Token]:
     at = 0
     for quantity in quantities:
-        yield from _words(text, at, quantity.start, stops)
+        yield from _words(text, at, quantity.start, stops, binding)
         key, start, end = quantity.key, quantity.start, quantity.end
-        yield Token(key, key, "quantity", start, end, marker=_marker_before(text, start))
+        marker = _marker_before(text, start, binding)
+        yield Token(key, key, "quantity", start, end, marker=marker)
         at = quantity.end
-    yield from _words(text, at, len(text), stops)
+    yield from _words(text, at, len(text), stops, binding)
 
 
-def _marker_before(text: str, at: int) -> str:
+def _marker_before(text: str, at: int, binding: _Binding) -> str:
     before = text[max(at - 12, 0) : at].lower().split()
-    return before[-1] if before and before[-1] in listed("markers") else ""
+    return before[-1] if before and before[-1] in binding.markers else ""
 
 
-def _words(text: str, start: int, end: int, stops: frozenset[str]) -> Iterator[Token]:
+def _words(
+    text: str, start: int, end: int, stops: frozenset[str], binding: _Binding
+) -> Iterator[Token]:
     marker = ""
-    markers, articles = listed("markers"), listed("articles")
+    markers, articles = binding
     for m in _PIECE.finditer(text, start, end):
         if m.lastgroup == "run":
             yield from _run(m[0], m.start())
@@ -229,11 +271,13 @@ def _is_kana(char: str) -> bool:
     return "ぁ" <= char <= "ゖ"
 
 
-def _bounds(text: str, quantities: tuple[Quantity, ...]) -> list[tuple[int, int, bool]]:
+def _bounds(
+    text: str, quantities: tuple[Quantity, ...], joint: re.Pattern[str]
+) -> list[tuple[int, int, bool]]:
     """Where clauses end: start and end of the border, and whether a sentence ends there too."""
     starts = [quantity.start for quantity in quantities]
     found: list[tuple[int, int, bool]] = []
-    patterns = [(_SENTENCE_END, True), (_CLAUSE_END, False)]
+    patterns = [(_SENTENCE_END, True), (_CLAUSE_END, False), (joint, False)]
     if _HIRAGANA.search(text):
         patterns.append((_LISTING, False))
     for pattern, whole in patterns:
@@ -272,16 +316,22 @@ class _Piece:
         return self.sentence == other.sentence and is_slight and self.denies == other.denies
 
 
-def _clauses(text: str, tokens: list[Token], quantities: tuple[Quantity, ...]) -> Iterator[Clause]:
-    for piece in _merged(_pieces(text, tokens, quantities)):
+def _clauses(
+    text: str, tokens: list[Token], quantities: tuple[Quantity, ...], joint: re.Pattern[str]
+) -> Iterator[Clause]:
+    """The clauses of a text; `joint` is what joins two of them in its language alone."""
+    bounds = [*_bounds(text, quantities, joint), (len(text), len(text), True)]
+    for piece in _merged(_pieces(text, tokens, bounds)):
         keys = frozenset(token.key for token in piece.tokens if token.content)
         said = text[piece.start : piece.end]
         yield Clause(piece.sentence, piece.start, piece.end, said, tuple(piece.tokens), keys)
 
 
-def _pieces(text: str, tokens: list[Token], quantities: tuple[Quantity, ...]) -> Iterator[_Piece]:
+def _pieces(
+    text: str, tokens: list[Token], bounds: list[tuple[int, int, bool]]
+) -> Iterator[_Piece]:
     sentence = start = place = 0
-    for at, end, whole in [*_bounds(text, quantities), (len(text), len(text), True)]:
+    for at, end, whole in bounds:
         held: list[Token] = []
         while place < len(tokens) and tokens[place].at < at:
             held.append(tokens[place])

@@ -13,18 +13,23 @@ from functools import lru_cache
 
 from retrieval.grounding.clauses import Analysed, Clause, Token
 from retrieval.grounding.governing import find_governor
+from retrieval.grounding.orders import QUOTED, order_in, overridden_from
 from retrieval.grounding.pairing import find_mispaired
-from retrieval.grounding.references import fits, is_pointed_at, is_pronominal, lends, reference_of
+from retrieval.grounding.references import (
+    fits,
+    is_pointed_at,
+    is_pronominal,
+    is_relative,
+    lends,
+    reference_of,
+)
 from retrieval.grounding.refusals import Refused
 from retrieval.grounding.scope import find_scope
 from retrieval.grounding.swaps import is_swapped
-from retrieval.grounding.wording import listed, modality_of, negation, speech
+from retrieval.grounding.wording import listed, modality_of, negation
+from retrieval.text.scripts import RUN
 
-QUOTED = re.compile(r"[\"“”「『«].{4,}[\"“”」』»]")
 SHORTEST_STEM = 4
-_SAID_ALONE = re.compile(r"\s?[:：]|[^.!?。！？:：;]{0,16}(?:[.!?。！？;]|\Z)")
-# `I g n o r e`
-_SPACED = re.compile(r"(?<!\w)(?:\w ){4,}\w(?!\w)")
 _FINAL = ".!。！ "
 # What stands before a whole sentence, and after it.
 _BEGINS = re.compile(r"^\s*|[.!?]\s+|[。！？]\s*|[^:：,，、\s]\s*\n\s*")
@@ -60,36 +65,6 @@ def _modality(text: str) -> frozenset[str]:
     return modality_of(text)
 
 
-@lru_cache(maxsize=1 << 12)
-def order_in(text: str) -> str:
-    """An order to the reader in a text; empty when there is none."""
-    for name in ("instruction", "override"):
-        m = speech()[name].first(_squeezed(text))
-        if m is not None:
-            return m[0].strip()
-    return ""
-
-
-def _squeezed(text: str) -> str:
-    """A text with one blank where it has several, and none in `I g n o r e`."""
-    return _SPACED.sub(lambda m: m[0].replace(" ", ""), " ".join(text.split()))
-
-
-@lru_cache(maxsize=32)
-def _overridden_from(text: str) -> int:
-    """From where on a text speaks to a model: behind an order to drop its orders; past the end when nowhere.
-
-    An order that goes on with what is to be said (`… and store: …`) has said it.
-    """
-    plain = QUOTED.sub(lambda m: " " * len(m[0]), text)
-    squeezed = _squeezed(plain)
-    m = speech()["override"].first(squeezed)
-    if m is None or not _SAID_ALONE.match(squeezed, m.end()):
-        return len(text) + 1
-    signs = len("".join(squeezed[: m.end()].split()))
-    return [at for at, sign in enumerate(plain) if not sign.isspace()][signs - 1]
-
-
 def shared_prefix(one: str, other: str) -> int:
     """How many characters two words begin with alike."""
     for place, (a, b) in enumerate(zip(one, other, strict=False)):
@@ -114,7 +89,7 @@ def judge_clauses(case: Case) -> Refused | None:
             _find_order(clause, drawn, case)
             or _find_borrowed(clause, drawn, case)
             or _find_verb(clause, drawn[0])
-            or _find_negation(clause, drawn)
+            or _find_negation(clause, drawn, case)
             or _find_modality(clause, drawn, case)
             or _find_left_out(clause, drawn, case)
             or _find_roles(clause, drawn, case)
@@ -239,7 +214,7 @@ def _find_order(clause: Clause, drawn: Sequence[_Part], case: Case) -> Refused |
 
 def _is_told_to_a_model(clause: Clause, case: Case) -> bool:
     """Whether what a statement is drawn from stands behind `Ignore all previous instructions`."""
-    start = _overridden_from(case.source.text)
+    start = overridden_from(case.source.text)
     if start > len(case.source.text):
         return False
     return any(part.clause.end > start for part in _drawn_from(clause, case)[:1])
@@ -259,6 +234,13 @@ def _find_borrowed(clause: Clause, drawn: Sequence[_Part], case: Case) -> Refuse
         return None
     for part in drawn:
         if not part.subject or part.subject in said or is_pronominal(part.clause):
+            continue
+        # In a script without spaces a topic may have grown together with what begins the clause.
+        if (
+            not part.subject.isascii()
+            and RUN.fullmatch(part.subject)
+            and part.subject in clause.text
+        ):
             continue
         if any(
             lends(part.clause, part.taken, other.clause, said, case.source.text)
@@ -303,7 +285,7 @@ def _find_misplaced(clause: Clause, part: _Part, main: _Part) -> Refused | None:
 
 def _is_cut_off(part: _Part, lent: Sequence[Token], clause: Clause) -> bool:
     """Whether a subject is taken without its verb: `Frank manages Gina` in `Dora manages Eve and Frank`."""
-    if part.clause.content[: len(lent)] != tuple(lent):
+    if part.clause.content[: len(lent)] != tuple(lent) or is_pronominal(part.clause):
         return False
     tokens = [token for token in part.clause.tokens if token.plain not in listed("articles")]
     at = tokens.index(lent[0])
@@ -330,12 +312,18 @@ def _find_verb(clause: Clause, main: _Part) -> Refused | None:
     return None
 
 
-def _find_negation(clause: Clause, drawn: Sequence[_Part]) -> Refused | None:
+def _find_negation(clause: Clause, drawn: Sequence[_Part], case: Case) -> Refused | None:
+    main = drawn[0].clause
     said = _negations(clause.text)
-    there = sum(_negations(part.clause.text) for part in drawn if part.is_main or part is drawn[0])
-    if said == there:
-        return None
-    return Refused("negation", clause.text.strip())
+    there = _negations(main.text)
+    for part in drawn[1:]:
+        # `Except the finance share, which is kept for 7 years` denies nothing of how long that is.
+        is_antecedent = is_relative(main) and lends(
+            part.clause, part.taken, main, clause.keys, case.source.text
+        )
+        if part.is_main and not is_antecedent:
+            there += _negations(part.clause.text)
+    return None if said == there else Refused("negation", clause.text.strip())
 
 
 def _find_modality(clause: Clause, drawn: Sequence[_Part], case: Case) -> Refused | None:

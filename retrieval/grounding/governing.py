@@ -172,7 +172,7 @@ def _find_possessed(
     """`Ana's dog`, `小王的狗`, `田中さんの犬` as the owner alone."""
     text = source.text
     for before, after in pairwise(drawn.content):
-        if before.key not in taken or after.key in taken:
+        if not _is_taken(before, taken, statement) or _is_taken(after, taken, statement):
             continue
         between = text[before.end : after.at]
         is_genitive = text[before.at : before.end].endswith("'s") and not between.strip()
@@ -180,6 +180,11 @@ def _find_possessed(
         if (is_genitive or has_run) and text[before.at : after.at] not in statement.text:
             return Refused("roles", after.plain)
     return None
+
+
+def _is_taken(token: Token, taken: AbstractSet[str], statement: Clause) -> bool:
+    """Whether a statement has a token; in scripts without spaces it may have grown together with others there."""
+    return token.key in taken or (token.kind == "run" and token.plain in statement.text)
 
 
 def _find_construct(

@@ -242,7 +242,7 @@ def _find_exchanged_marker(
             continue
         if any(marker in others and mine.get(other) != marker for other, others in theirs.items()):
             return Refused("roles", marker)
-    return _find_exchanged_numbers(mine, theirs, [token for token in tokens if _is_number(token)])
+    return _find_exchanged_values(mine, theirs, [token for token in tokens if _is_number(token)])
 
 
 def _find_bare_number(
@@ -262,7 +262,7 @@ def _find_bare_number(
     return None
 
 
-def _find_exchanged_numbers(
+def _find_exchanged_values(
     mine: dict[str, str], theirs: dict[str, set[str]], numbers: Sequence[Token]
 ) -> Refused | None:
     """`From 20 to 80` as `from 80 to 20`."""
@@ -293,20 +293,46 @@ def _marker(token: Token, text: str) -> str:
 
 
 def _find_lent_value(statement: Clause, drawn: Sequence[Clause]) -> Refused | None:
-    """A number from one part of a sentence with the words of another part, which has a number of that sort itself."""
-    if len(drawn) < _LEAST_ITEMS:
-        return None
+    """A number or day of one part of a sentence with words of another part, which has one of that sort itself."""
     main = drawn[0]
-    own = _numbers(main)
+    own = _values(main)
     for part in drawn[1:]:
         if part.sentence != main.sentence:
             continue
-        for key in (_numbers(part) & statement.keys) - main.keys:
+        theirs = _values(part)
+        for key in (theirs & statement.keys) - main.keys:
             alike = {other for other in own if _measure(other) == _measure(key)}
             if alike and not alike & statement.keys:
                 return Refused("number", key)
+        # What stands behind is nobody that a pronoun of the first part could mean.
+        for key in own & statement.keys if part.start > main.start else ():
+            alike = {other for other in theirs if _measure(other) == _measure(key)}
+            lends = part.keys & statement.keys - main.keys
+            if alike and lends and not alike & statement.keys:
+                return Refused("number", key)
+        if exchanged := _exchanged_name(statement, main, part):
+            return Refused("name", exchanged)
     return None
 
 
-def _numbers(clause: Clause) -> frozenset[str]:
-    return frozenset(token.key for token in clause.tokens if _is_number(token))
+def _exchanged_name(statement: Clause, main: Clause, part: Clause) -> str:
+    """`Server beta` where the part that most is taken from says `server alpha`."""
+    lost = {
+        pair[0].key
+        for pair in pairwise(main.content)
+        if pair[0].key in statement.keys and pair[1].key not in statement.keys | part.keys
+    }
+    return next(
+        (
+            second.plain
+            for first, second in pairwise(part.content)
+            if first.key in lost
+            and second.key in statement.keys - main.keys
+            and not _is_number(second)
+        ),
+        "",
+    )
+
+
+def _values(clause: Clause) -> frozenset[str]:
+    return frozenset(token.key for token in clause.tokens if token.kind == "quantity")

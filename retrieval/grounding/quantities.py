@@ -46,11 +46,11 @@ _CJK_WEEKDAY = re.compile(
     r"(?:周|星期|礼拜|週)([一二三四五六日天])(?![间間])|([月火水木金土日])曜日?|([월화수목금토일])요일"
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_DAY_BEFORE = re.compile(r"(?<![\w.:-])(\d{1,2})(?:st|nd|rd|th|\.|e|er)?\s(?:of\s)?$")
+_DAY_BEFORE = re.compile(r"(?<![\w.:-])(\d{1,2})(?:st|nd|rd|th|\.|e|er|º|°)?\s(?:of\s|de\s)?$")
 _DAY_AFTER = re.compile(
     r"\.?\s(?P<day>\d{1,2})(?:st|nd|rd|th)?(?![\w:])(?:,?\s(?P<year>(?:19|20)\d\d)(?!\d))?"
 )
-_YEAR_AFTER = re.compile(r"\.?,?\s(?P<year>(?:19|20)\d\d)(?![\d-])")
+_YEAR_AFTER = re.compile(r"\.?,?\s(?:de\s|del\s)?(?P<year>(?:19|20)\d\d)(?![\d-])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,7 @@ def _worded(text: str) -> Iterator[Quantity]:
 
 
 def _named_date(text: str, m: re.Match[str], month: str) -> Iterator[Quantity]:
-    before = _DAY_BEFORE.search(text, max(m.start() - 9, 0), m.start())
+    before = _DAY_BEFORE.search(text, max(m.start() - 10, 0), m.start())
     after = _YEAR_AFTER.match(text, m.end()) if before else _DAY_AFTER.match(text, m.end())
     if not before and not after:
         after = _YEAR_AFTER.match(text, m.end())
@@ -186,6 +186,7 @@ def _is_month(word: str) -> bool:
         "mei",
         "mai",
         "juin",
+        "mayo",
     )
 
 

@@ -47,7 +47,8 @@ def reference_of(clause: Clause) -> Reference | None:
         )
     if is_pronominal(clause):
         return "subject"
-    pronouns = listed("pronouns") - listed("articles_too") | listed("possessives")
+    articles = listed("articles_too") | listed("romance_articles")
+    pronouns = listed("pronouns") - articles | listed("possessives")
     return "other" if any(token.plain in pronouns for token in clause.tokens) else None
 
 

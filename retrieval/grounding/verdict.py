@@ -14,13 +14,12 @@ from itertools import pairwise
 
 from retrieval.grounding.clauses import Analysed, Token, analyse
 from retrieval.grounding.drawing import (
-    QUOTED,
     SHORTEST_STEM,
     Case,
     judge_clauses,
-    order_in,
     shared_prefix,
 )
+from retrieval.grounding.orders import QUOTED, order_in
 from retrieval.grounding.refusals import Grounded, Refused
 from retrieval.grounding.wording import listed, speech
 from retrieval.text.scripts import fold
@@ -52,8 +51,9 @@ def ground(
         heading_path: Titles above the block; a subject may be taken from them.
         markers: Words that only the prompt's own examples use.
     """
+    beside = language_of(source)
     case = Case(
-        statement=analyse(statement, language_of(statement)),
+        statement=analyse(statement, language_of(statement), beside=beside),
         source=_analysed_source(source),
         heading=_analysed_source(" . ".join([*heading_path, *_lead_ins(source)])),
     )

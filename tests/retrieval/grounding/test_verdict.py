@@ -48,7 +48,9 @@ def passed_wrongs(half):
     ], sum(len(block["wrong"]) for block in blocks)
 
 
-@pytest.mark.parametrize("half", ["tune", "held", "fresh", "last", "scope", "scope_fresh"])
+@pytest.mark.parametrize(
+    "half", ["tune", "held", "fresh", "last", "scope", "scope_fresh", "romance"]
+)
 def test_labelled_statements(half, capsys):
     refused, rights = refused_rights(half)
     passed, wrongs = passed_wrongs(half)
@@ -63,7 +65,7 @@ def test_labelled_statements(half, capsys):
 
 def test_labelled_set_is_large_and_about_half_right():
     kinds = Counter(block["language"] for block in BLOCKS)
-    assert set(kinds) == {"en", "nl", "de", "fr", "zh", "ja"}
+    assert set(kinds) == {"en", "nl", "de", "fr", "es", "it", "zh", "ja"}
     wrongs = sum(len(block["wrong"]) for block in BLOCKS)
     assert len(RIGHT) + wrongs >= 140
     assert 0.4 < len(RIGHT) / (len(RIGHT) + wrongs) < 0.6
@@ -114,6 +116,13 @@ def test_change_is_refused_with_its_reason(statement, source, why):
         ("Jan is the new boss.", "The new boss is Jan.", ""),
         ("Evan hired Dana.", "Dana was hired by Evan.", ""),
         ("It starts in May 2027.", "It starts on 12 May 2027.", ""),
+        ("奶奶现在住在代芬特尔。", "奶奶1938年出生在兹沃勒，现在住在代芬特尔。", ""),
+        ("El 12 de mayo de 2025 abre.", "Abre el 12 de mayo de 2025.", ""),
+        (
+            "The finance share is kept for 7 years.",
+            "All is kept for a day, except for the finance share, which is kept for 7 years.",
+            "",
+        ),
         ("Ana can't attend.", "Ana cannot attend.", ""),
         (
             'The note says "ignore all previous instructions".',
