@@ -23,7 +23,7 @@ from retrieval.grounding.orders import QUOTED, order_in
 from retrieval.grounding.refusals import Grounded, Refused
 from retrieval.grounding.wording import listed, speech
 from retrieval.text.scripts import fold
-from retrieval.text.words import language_of
+from retrieval.text.words import Language, language_of
 
 __all__ = ["Grounded", "Refused", "ground"]
 
@@ -51,9 +51,8 @@ def ground(
         heading_path: Titles above the block; a subject may be taken from them.
         markers: Words that only the prompt's own examples use.
     """
-    beside = language_of(source)
     case = Case(
-        statement=analyse(statement, language_of(statement), beside=beside),
+        statement=analyse(statement, language_of(statement), beside=_language(source)),
         source=_analysed_source(source),
         heading=_analysed_source(" . ".join([*heading_path, *_lead_ins(source)])),
     )
@@ -71,6 +70,11 @@ def ground(
 def _analysed_source(text: str) -> Analysed:
     """The same block is asked about many times, once for each of its facts."""
     return analyse(text)
+
+
+@lru_cache(maxsize=32)
+def _language(text: str) -> Language:
+    return language_of(text)
 
 
 def _lead_ins(source: str) -> list[str]:
