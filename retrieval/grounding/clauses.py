@@ -56,6 +56,7 @@ _AND = {
     ),
 }
 _ROMANCE: frozenset[Language] = frozenset(("fr", "es"))
+_NAMED_BY_LETTER = re.compile(r"[^\W\d_]{2,}[ -]\Z")
 _LISTING = re.compile("、")
 _ABBREVIATED = re.compile(
     r"(?:\b[A-Z]|\b(?:e\.g|i\.e|mr|mrs|dr|st|vs|bijv|z\.b|nr|no|approx|ca))$", re.IGNORECASE
@@ -222,6 +223,14 @@ def _words(
         elif capital:
             kind = "name"
         content = plain not in stops and not (kind == "word" and plain in markers)
+        # `Switch A`, but no article at the beginning of a sentence.
+        if (
+            len(word) == 1
+            and capital
+            and plain != "i"
+            and _NAMED_BY_LETTER.search(text, start, m.start())
+        ):
+            content = True
         key = plain if kind == "identifier" else _stem(plain)
         yield Token(key, plain, kind, m.start(), m.end(), content, marker, capital)
         if plain in markers:

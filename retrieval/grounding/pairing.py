@@ -83,7 +83,7 @@ def _find_exchanged_value(statement: Clause, said: Analysed, source: Analysed) -
         for one in source.quantities
         if mine.within(one)
     }
-    settled = ""
+    settled: set[tuple[str, bool]] = set()
     for mine in _bonds(statement.tokens, said.text):
         value = full.get(mine.value, mine.value)
         word = full.get(mine.word, mine.word)
@@ -91,10 +91,12 @@ def _find_exchanged_value(statement: Clause, said: Analysed, source: Analysed) -
             one for one in theirs if one.word == word
         ]
         if any(one.value == value for one in beside):
-            settled = "" if mine.is_ahead else value
+            settled.add((value, mine.is_ahead))
             continue
-        if settled == value and not mine.is_ahead:
-            # `Open Tue 10-18` of `Open Mon 9-17, Tue 10-18`: what is before the label is said once for all.
+        # What stands further off may be said once for all: `open` in `Open Mon 9-17, Tue 10-18`, and verbs at the
+        # end in scripts without spaces.
+        is_apart = not mine.is_ahead or not mine.word.isascii()
+        if is_apart and (value, mine.is_ahead) in settled:
             continue
         is_others = any(
             one.is_ahead == mine.is_ahead and _measure(one.value) == _measure(value)
@@ -158,12 +160,12 @@ def _find_other_label(statement: Clause, said: Analysed, source: Analysed) -> Re
     if not items:
         return None
     for start, end in _spans(said.text, statement.start, statement.end):
-        tokens = [token for token in statement.content if start <= token.at < end]
+        tokens = [token for token in _telling(statement) if start <= token.at < end]
         keys = {token.key for token in tokens}
         labels = [item for item in items if item.label & keys and not item.value & keys]
         values = [item for item in items if item.value & keys and not item.label & keys]
         for item in values if labels else ():
-            opening = {key[:_ALIKE] for key in item.label}
+            opening = {key[:_ALIKE] for key in item.label if key.isalpha()}
             if not any(key[:_ALIKE] in opening for key in keys):
                 return Refused("name", min(item.value & keys))
     return None
@@ -203,10 +205,17 @@ def _labelled(
     m = _LABELLED.fullmatch(source.text, start, end)
     if m is None:
         return None
-    tokens = [token for clause in source.clauses for token in clause.content]
+    tokens = [token for clause in source.clauses for token in _telling(clause)]
     label = frozenset(t.key for t in tokens if m.start("label") <= t.at < m.end("label"))
     value = frozenset(t.key for t in tokens if m.start("value") <= t.at < m.end("value"))
     return (label, value) if label and value else None
+
+
+def _telling(clause: Clause) -> Iterator[Token]:
+    """Its tokens but for those that only join: `top` and `below` are no less told apart than nouns."""
+    joining = ("articles", "markers", "copulas", "conjunctions", "pronouns", "light")
+    small = frozenset[str]().union(*map(listed, joining))
+    return (token for token in clause.tokens if token.content or token.plain not in small)
 
 
 def _own(pairs: Sequence[tuple[frozenset[str], frozenset[str]]]) -> list[_Item]:
@@ -231,11 +240,11 @@ def _find_exchanged_marker(
     sentences = {clause.sentence for clause in drawn}
     tokens = [t for c in source.clauses if c.sentence in sentences for t in c.content]
     theirs: dict[str, set[str]] = {}
-    for token in tokens:
-        theirs.setdefault(token.key, set()).add(_marker(token, source.text))
-    if refused := _find_bare_number(statement, tokens, theirs, said):
+    for token, marker in _marked(tokens, source.text):
+        theirs.setdefault(token.key, set()).add(marker)
+    mine = {token.key: marker for token, marker in _marked(statement.content, said.text)}
+    if refused := _find_bare_number(statement, tokens, theirs, mine):
         return refused
-    mine = {token.key: _marker(token, said.text) for token in statement.content}
     for key, marker in mine.items():
         there = theirs.get(key, set())
         if not there or marker in there or "" in there or marker not in listed("directed"):
@@ -246,15 +255,11 @@ def _find_exchanged_marker(
 
 
 def _find_bare_number(
-    statement: Clause, tokens: Sequence[Token], theirs: dict[str, set[str]], said: Analysed
+    statement: Clause, tokens: Sequence[Token], theirs: dict[str, set[str]], mine: dict[str, str]
 ) -> Refused | None:
     """`Rose 900` of `rose 5 % to 900`: behind the word that another number stood behind."""
     for before, number in pairwise(statement.content):
-        if (
-            not _is_number(number)
-            or _marker(number, said.text)
-            or "" in theirs.get(number.key, {""})
-        ):
+        if not _is_number(number) or mine[number.key] or "" in theirs.get(number.key, {""}):
             continue
         for word, other in pairwise(tokens):
             if word.key == before.key and _is_number(other) and other.key not in statement.keys:
@@ -278,6 +283,17 @@ def _find_exchanged_values(
         ):
             return Refused("number", other.plain)
     return None
+
+
+def _marked(tokens: Sequence[Token], text: str) -> Iterator[tuple[Token, str]]:
+    """Each token with the preposition before it; a number has that of the noun that it numbers: `to room 2`."""
+    noun, end = "", -1
+    for token in tokens:
+        marker = _marker(token, text)
+        if not marker and token.kind == "quantity" and not text[end : token.at].strip():
+            marker = noun
+        noun, end = marker, token.end
+        yield token, marker
 
 
 def _marker(token: Token, text: str) -> str:
@@ -306,13 +322,20 @@ def _find_lent_value(statement: Clause, drawn: Sequence[Clause]) -> Refused | No
                 return Refused("number", key)
         # What stands behind is nobody that a pronoun of the first part could mean.
         for key in own & statement.keys if part.start > main.start else ():
-            alike = {other for other in theirs if _measure(other) == _measure(key)}
-            lends = part.keys & statement.keys - main.keys
-            if alike and lends and not alike & statement.keys:
+            alike = {other for other in theirs if _measure(other) == _measure(key)} - statement.keys
+            if alike and _lends_before(part, alike, statement, main):
                 return Refused("number", key)
         if exchanged := _exchanged_name(statement, main, part):
             return Refused("name", exchanged)
     return None
+
+
+def _lends_before(part: Clause, values: set[str], statement: Clause, main: Clause) -> bool:
+    """Whether a part gives more than what it ends in, behind its value: `Room A seats 6, room B 12 people`."""
+    lent = [t for t in part.content if t.key in statement.keys - main.keys]
+    last = max(token.at for token in part.tokens if token.key in values)
+    is_whole = main.keys <= statement.keys
+    return bool(lent) and not (is_whole and all(token.at > last for token in lent))
 
 
 def _exchanged_name(statement: Clause, main: Clause, part: Clause) -> str:

@@ -49,7 +49,7 @@ def passed_wrongs(half):
 
 
 @pytest.mark.parametrize(
-    "half", ["tune", "held", "fresh", "last", "scope", "scope_fresh", "romance"]
+    "half", ["tune", "held", "fresh", "last", "scope", "scope_fresh", "romance", "pairs_fresh"]
 )
 def test_labelled_statements(half, capsys):
     refused, rights = refused_rights(half)
