@@ -319,9 +319,21 @@ class _Piece:
     # How many of its tokens carry meaning.
     weight: int
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether it has a value with a unit, or a time of the day."""
+        days = ("date:", "weekday:", "written:")
+        return any(
+            token.kind == "quantity" and ":" in token.key and not token.key.startswith(days)
+            for token in self.tokens
+        )
+
     def belongs_to(self, other: _Piece) -> bool:
         """Whether one of two pieces of a sentence says too little to stand alone, and both deny alike."""
         is_slight = self.weight < 2 or other.weight < 2
+        # Each with a value of its own, they stand side by side: `Coffee costs 2 euros and tea 3 euros`.
+        if self.is_measured and other.is_measured:
+            return False
         return self.sentence == other.sentence and is_slight and self.denies == other.denies
 
 
