@@ -8,7 +8,8 @@ follows it. It sees places only and must not know what the words mean.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -83,18 +84,20 @@ def _find_exchanged_value(statement: Clause, said: Analysed, source: Analysed) -
         for one in source.quantities
         if mine.within(one)
     }
-    settled: set[tuple[str, bool]] = set()
-    for mine in _bonds(statement.tokens, said.text):
-        value = full.get(mine.value, mine.value)
-        word = full.get(mine.word, mine.word)
-        beside = [one for one in theirs if one.plain == mine.plain] or [
-            one for one in theirs if one.word == word
-        ]
+    bonds = [
+        (mine, full.get(mine.value, mine.value), _beside(mine, full, theirs))
+        for mine in _bonds(statement.tokens, said.text)
+    ]
+    settled = {
+        (value, mine.is_ahead)
+        for mine, value, beside in bonds
+        if any(one.value == value for one in beside)
+    }
+    for mine, value, beside in bonds:
         if any(one.value == value for one in beside):
-            settled.add((value, mine.is_ahead))
             continue
-        # What stands further off may be said once for all: `open` in `Open Mon 9-17, Tue 10-18`, and verbs at the
-        # end in scripts without spaces.
+        # The rest may be said once for all: `open` in `Open Mon 9-17, Tue 10-18`, `costs` in `Tea costs 2 euros,
+        # coffee 3`, and verbs at the end in scripts without spaces.
         is_apart = not mine.is_ahead or not mine.word.isascii()
         if is_apart and (value, mine.is_ahead) in settled:
             continue
@@ -107,6 +110,14 @@ def _find_exchanged_value(statement: Clause, said: Analysed, source: Analysed) -
         ):
             return Refused("number", mine.word)
     return None
+
+
+def _beside(mine: _Bond, full: Mapping[str, str], theirs: AbstractSet[_Bond]) -> list[_Bond]:
+    """The source's bonds of the word of a bond: of the word as written, if there are any."""
+    word = full.get(mine.word, mine.word)
+    return [one for one in theirs if one.plain == mine.plain] or [
+        one for one in theirs if one.word == word
+    ]
 
 
 @lru_cache(maxsize=32)
@@ -243,7 +254,7 @@ def _find_exchanged_marker(
     for token, marker in _marked(tokens, source.text):
         theirs.setdefault(token.key, set()).add(marker)
     mine = {token.key: marker for token, marker in _marked(statement.content, said.text)}
-    if refused := _find_bare_number(statement, tokens, theirs, mine):
+    if refused := _find_bare_number(statement, tokens, mine, source.text):
         return refused
     for key, marker in mine.items():
         there = theirs.get(key, set())
@@ -255,11 +266,12 @@ def _find_exchanged_marker(
 
 
 def _find_bare_number(
-    statement: Clause, tokens: Sequence[Token], theirs: dict[str, set[str]], mine: dict[str, str]
+    statement: Clause, tokens: Sequence[Token], mine: Mapping[str, str], text: str
 ) -> Refused | None:
     """`Rose 900` of `rose 5 % to 900`: behind the word that another number stood behind."""
+    bare = {token.key for token in tokens if not _marker(token, text)}
     for before, number in pairwise(statement.content):
-        if not _is_number(number) or mine[number.key] or "" in theirs.get(number.key, {""}):
+        if not _is_number(number) or mine[number.key] or number.key in bare:
             continue
         for word, other in pairwise(tokens):
             if word.key == before.key and _is_number(other) and other.key not in statement.keys:
@@ -316,9 +328,11 @@ def _find_lent_value(statement: Clause, drawn: Sequence[Clause]) -> Refused | No
         if part.sentence != main.sentence:
             continue
         theirs = _values(part)
+        is_whole = part.keys <= statement.keys and len(part.keys) > len(theirs)
         for key in (theirs & statement.keys) - main.keys:
             alike = {other for other in own if _measure(other) == _measure(key)}
-            if alike and not alike & statement.keys:
+            # A part that is said whole takes its verb from the first: `The pump doses 5 ml of A and 8 ml of B`.
+            if alike and not alike & statement.keys and not is_whole:
                 return Refused("number", key)
         # What stands behind is nobody that a pronoun of the first part could mean.
         for key in own & statement.keys if part.start > main.start else ():

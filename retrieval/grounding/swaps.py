@@ -14,7 +14,7 @@ from retrieval.grounding.clauses import Clause, Token
 from retrieval.grounding.wording import listed
 
 _LONGEST = 24
-_PARTICLE = re.compile("(?:さん|くん|ちゃん|さま)?(から|より|へ|に|は|が)")
+_PARTICLE = re.compile("(?:さん|くん|ちゃん|さま)?(から|より|へ|まで|に|は|が)")
 _PASSIVE_KANA = re.compile("[られ]れ")
 
 
@@ -25,6 +25,7 @@ def is_swapped(one: Clause, other: Clause) -> str:
         or _turned_round(one, other)
         or _mirrored(one, other)
         or _raised(one, other)
+        or _headed(one, other)
     )
 
 
@@ -119,8 +120,11 @@ def _mirrored(one: Clause, other: Clause) -> str:
 
 def _may_move(left: Sequence[str], middle: Sequence[str], right: Sequence[str]) -> bool:
     movable = (*listed("markers"), "在", "从", "于")
-    if any(part[0] in movable or ":" in part[0] for part in (left, right)):
-        return True
+    articles = listed("articles") | listed("romance_articles")
+    for part in (left, right):
+        opening = next((sign for sign in part if sign not in articles), part[0])
+        if part[0] in movable or ":" in opening:
+            return True
     return not middle or all(sign in listed("copulas") for sign in middle)
 
 
@@ -132,6 +136,17 @@ def _raised(one: Clause, other: Clause) -> str:
     for noun, particle in acting.items():
         if particle in ("は", "が") and acted.get(noun) in ("から", "より", "へ", "に"):
             return noun
+    return ""
+
+
+def _headed(one: Clause, other: Clause) -> str:
+    """A Japanese place that is gone to (`東京へ`) where it was come from (`東京から`), or the other way."""
+    here, there = _particles(one), _particles(other)
+    ways = (("から", "より"), ("へ", "まで"))
+    for noun, particle in here.items():
+        for mine, theirs in (ways, ways[::-1]):
+            if particle in mine and there.get(noun) in theirs:
+                return noun
     return ""
 
 

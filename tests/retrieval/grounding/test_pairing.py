@@ -79,6 +79,7 @@ def test_value_stays_with_its_label(statement, source):
         ("Latency rose from 80 ms to 20 ms.", "Latency rose from 20 ms to 80 ms."),
         ("The server is up after 9:00.", UP),
         ("De server is na 9:00 aan.", "De server is voor 9:00 aan en de taak start na 18:00."),
+        ("Savings grew by 5,400 euro.", "Savings grew by 200 euro to 5,400 euro."),
         ("Rent rose 900 euro.", "Rent rose 5 % to 900 euro."),
     ],
 )
@@ -101,6 +102,8 @@ def test_preposition_stays_with_what_follows_it(statement, source):
         ("数据库迁移到了腾讯云。", CLOUD),
         ("The job starts after 18:00.", UP),
         ("Two disks failed.", "Two of the three disks failed."),
+        ("Coffee costs 3 euro.", "Tea costs 2 euro and coffee 3 euro."),
+        ("The pump doses 8 ml of water.", "The pump doses 5 ml of oil and 8 ml of water."),
         ("Raum A fasst 6 Personen.", "Raum A fasst 6, Raum B 12 Personen."),
         ("会議室Aは6人まで入れます。", "会議室Aは6人、会議室Bは12人まで入れます。"),
         ("Die Pumpe kam nach Halle 4.", "Die Pumpe kam von Halle 2 nach Halle 4."),

@@ -18,12 +18,14 @@ SWAPPED = [
     ("小王管理小李。", "小李管理小王。"),
     ("小王比小李高。", "小李比小王高。"),
     ("鍵は木村さんから受け取る。", "木村さんは鍵を受け取る。"),
+    ("本社は名古屋から福岡へ移りました。", "本社は名古屋へ移りました。"),
 ]
 MOVED = [
     ("Dana was hired by Evan.", "Evan hired Dana."),
     ("Jan is the boss.", "The boss is Jan."),
     ("Ana woont in Gent.", "In Gent woont Ana."),
     ("De winkel is op maandag gesloten.", "Op maandag is de winkel gesloten."),
+    ("Lucia insegna il martedì.", "Il martedì insegna Lucia."),
     ("In 2024 Northwind bought Fabrikam.", "Northwind bought Fabrikam in 2024."),
 ]
 

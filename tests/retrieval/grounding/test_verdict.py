@@ -49,7 +49,18 @@ def passed_wrongs(half):
 
 
 @pytest.mark.parametrize(
-    "half", ["tune", "held", "fresh", "last", "scope", "scope_fresh", "romance", "pairs_fresh"]
+    "half",
+    [
+        "tune",
+        "held",
+        "fresh",
+        "last",
+        "scope",
+        "scope_fresh",
+        "romance",
+        "pairs_fresh",
+        "pairs_last",
+    ],
 )
 def test_labelled_statements(half, capsys):
     refused, rights = refused_rights(half)
