@@ -25,7 +25,7 @@ _BREAK_AFTER_LABEL = re.compile(r"[,;.!?|)。，、；！？\n]")
 _REACH = 3
 _PART = re.compile(r"[,;，；、]\s*|\s[·|/]\s")
 _LABELLED = re.compile(
-    r"[\s>*+-]*(?P<label>[^:：=()\n]{1,40}?)\s*(?:[:：=(（]|\s[-–—]|→|->)\s*(?P<value>\S.*)",
+    r"(?:[^\n]{0,200}?[.!?。！？]\s*)??[\s>*+-]*(?P<label>[^:：=()\n]{1,40}?)\s*(?:[:：=(（]|\s[-–—]|→|->)\s*(?P<value>\S.*)",
     re.DOTALL,
 )
 _LEAST_ITEMS = 2

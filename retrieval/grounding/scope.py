@@ -187,30 +187,31 @@ def _find_bounded(statement: Clause, said: Analysed, source: Analysed) -> Refuse
     for quantity in said.quantities:
         if not statement.start <= quantity.start < statement.end:
             continue
-        mine = _is_bounded(said.text, quantity.start, quantity.end)
-        theirs = {
-            _is_bounded(source.text, other.start, other.end)
+        mine = _bounds_beside(said.text, quantity.start, quantity.end)
+        theirs = [
+            _bounds_beside(source.text, other.start, other.end)
             for other in source.quantities
             if quantity.within(other)
-        }
-        if theirs and mine not in theirs:
+        ]
+        is_lost = bool(theirs) and all(bool(mine) != bool(one) for one in theirs)
+        # `At most 3` where the source has `at most` beside another number.
+        is_others = bool(mine) and not any(mine & one or not one for one in theirs)
+        if is_lost or (is_others and any(one in source.text.lower() for one in mine)):
             return Refused(quantity.kind, "bounds")
     return None
 
 
-def _is_bounded(text: str, start: int, end: int) -> bool:
-    """Whether words beside a number bound it; in scripts without spaces they touch it."""
+def _bounds_beside(text: str, start: int, end: int) -> frozenset[str]:
+    """The words beside a number that bound it; in scripts without spaces they touch it."""
     bounds = scopes()["bounds"]
     before = _NEIGHBOUR_ENDS.split(text[max(start - _BEFORE, 0) : start])[-1]
     after = _NEIGHBOUR_ENDS.split(text[end : end + _AFTER])[0]
-    if bounds.spans_inside(before[-_TOUCHING:]) or bounds.spans_inside(after[:_TOUCHING]):
-        return True
-    beside = (" ".join(before.split()[-3:]), " ".join(after.split()[:2]))
-    return any(
-        not bounds.words.isdisjoint(words_of(some))
-        or (bounds.phrases is not None and bounds.phrases.search(some) is not None)
-        for some in beside
-    )
+    touching = (before[-_TOUCHING:], after[:_TOUCHING])
+    found = {some[at:to] for some in touching for at, to in bounds.spans_inside(some)}
+    for some in (" ".join(before.split()[-3:]).lower(), " ".join(after.split()[:2]).lower()):
+        found |= bounds.words & words_of(some)
+        found |= set(bounds.phrases.findall(some)) if bounds.phrases is not None else set()
+    return frozenset(found)
 
 
 def says_something(text: str) -> bool:

@@ -60,6 +60,7 @@ def passed_wrongs(half):
         "romance",
         "pairs_fresh",
         "pairs_last",
+        "pairs_new",
     ],
 )
 def test_labelled_statements(half, capsys):
