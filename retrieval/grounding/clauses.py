@@ -318,6 +318,8 @@ class _Piece:
     denies: bool
     # How many of its tokens carry meaning.
     weight: int
+    # Whether a colon follows it.
+    is_label: bool
 
     @property
     def is_measured(self) -> bool:
@@ -330,6 +332,8 @@ class _Piece:
 
     def belongs_to(self, other: _Piece) -> bool:
         """Whether one of two pieces of a sentence says too little to stand alone, and both deny alike."""
+        if other.is_label and not self.is_label:
+            return False
         is_slight = self.weight < 2 or other.weight < 2
         # Each with a value of its own, they stand side by side: `Coffee costs 2 euros and tea 3 euros`.
         if self.is_measured and other.is_measured:
@@ -359,7 +363,8 @@ def _pieces(
             place += 1
         if held:
             weight = sum(token.content for token in held)
-            yield _Piece(sentence, start, at, held, negation().holds(text[start:at]), weight)
+            denies, is_label = negation().holds(text[start:at]), text[at : at + 1] in (":", "：")
+            yield _Piece(sentence, start, at, held, denies, weight, is_label)
         start = max(start, end)
         sentence += whole
 
@@ -372,6 +377,7 @@ def _merged(pieces: Iterator[_Piece]) -> Iterator[_Piece]:
             waiting.tokens.extend(piece.tokens)
             waiting.end = piece.end
             waiting.weight += piece.weight
+            waiting.is_label = piece.is_label
             continue
         if waiting is not None:
             yield waiting

@@ -22,6 +22,8 @@ from retrieval.text.words import language_of
 # In scripts without spaces, between a thing and what it has.
 _HAS = re.compile("的|(?:さん|くん|ちゃん|さま|氏|様)?の")
 _WITH = frozenset(("with", "met", "mit", "avec"))
+# `D'Éric`, `dell'Anna`: the small word has grown together with the name.
+_ELIDED = re.compile("(?:d|dell|dall|all|nell|sull)'")
 _GERUND = re.compile(r"[a-z]{2,}ing")
 # Arabic and Hebrew, but no word with the Arabic article, which is nobody's.
 _SEMITIC = re.compile("(?!ال)[\u0590-\u05ff\u0620-\u06ff]")
@@ -40,7 +42,8 @@ class _Place:
 
     def links(self, binding: AbstractSet[str]) -> tuple[str, ...]:
         """The small words among these that bind."""
-        return tuple(token.plain for token in self.between if token.plain in binding)
+        small = tuple(token.plain for token in self.between if token.plain in binding)
+        return (*small, "de") if _ELIDED.match(self.token.plain) else small
 
 
 def find_governor(
@@ -119,7 +122,8 @@ def _is_pulled_out(
     is_lost = governor is not None and governor.key not in taken
     if is_lost and links and not kept:
         return True
-    last = links[-1] if links and place.between[-1].plain == links[-1] else ""
+    ends = [token.plain for token in place.between[-1:]]
+    last = links[-1] if links and ends == [links[-1]] else ""
     if last in listed("infinitives") and last not in kept:
         return True
     if not is_lost or kept:

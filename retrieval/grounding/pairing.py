@@ -155,7 +155,9 @@ def _reached(tokens: Sequence[Token], text: str, border: re.Pattern[str]) -> Ite
         first, second = (before, token) if before.at < token.at else (token, before)
         if border.search(text, first.end, max(second.at, first.end)) or _is_number(token):
             return
-        if token.plain in binding and not token.content:
+        # `30 ml of acid` is a number with its noun.
+        is_of = before is tokens[0] and token.at > before.at and token.plain in listed("genitives")
+        if token.plain in binding and not token.content and not is_of:
             return
         if token.content:
             yield token

@@ -109,7 +109,5 @@ def lends(
     if is_name and text[: lent[0].at].endswith(", ") and text.startswith(",", lent[-1].end):
         return True
     # `Ana handles sales, Bo support.`
-    inner = {
-        token.key for token in part.content[1:-1] if token.kind == "word" and not token.capital
-    }
+    inner = {token.key for token in part.content[1:] if token.kind == "word" and not token.capital}
     return main.keys <= said and {token.key for token in lent} <= inner

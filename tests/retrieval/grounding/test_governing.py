@@ -27,6 +27,7 @@ def pulled_out(statement, source):
         ("Pia verft de boot.", "Pia zwoer de boot te verft."),
         ("Die Brücke ist neu.", "Die Farbe der Brücke ist neu."),
         ("Le maire habite à Lille.", "Le frère du maire habite à Lille."),
+        ("Éric range les outils.", "L'apprenti d'Éric range les outils."),
         ("El alcalde vive en Cádiz.", "El hermano del alcalde vive en Cádiz."),
         ("市长住在上海。", "市长的弟弟住在上海。"),
         ("市長は大阪にいる。", "市長の弟は大阪にいる。"),

@@ -25,6 +25,7 @@ def is_borne_out(statement, source):
     ("statement", "source"),
     [
         ("Mix 100 g flour with 200 g sugar.", MIX),
+        ("Mix 70 ml of acid into water.", "Mix 30 ml of acid into 70 ml of water."),
         ("Meng 100 g bloem.", "Meng 200 g bloem met 100 g suiker."),
         ("Port 443 is HTTP.", PORTS),
         ("Open Tue 9-17.", HOURS),
@@ -102,6 +103,7 @@ def test_preposition_stays_with_what_follows_it(statement, source):
         ("数据库迁移到了腾讯云。", CLOUD),
         ("The job starts after 18:00.", UP),
         ("Two disks failed.", "Two of the three disks failed."),
+        ("Kyoto: 4 nights", "Osaka: 3 nights, Kyoto: 4 nights."),
         ("Coffee costs 3 euro.", "Tea costs 2 euro and coffee 3 euro."),
         ("The pump doses 8 ml of water.", "The pump doses 5 ml of oil and 8 ml of water."),
         ("Raum A fasst 6 Personen.", "Raum A fasst 6, Raum B 12 Personen."),

@@ -61,6 +61,7 @@ def passed_wrongs(half):
         "pairs_fresh",
         "pairs_last",
         "pairs_new",
+        "pairs_final",
     ],
 )
 def test_labelled_statements(half, capsys):
