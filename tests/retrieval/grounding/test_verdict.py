@@ -62,6 +62,7 @@ def passed_wrongs(half):
         "pairs_last",
         "pairs_new",
         "pairs_final",
+        "pairs_judge",
     ],
 )
 def test_labelled_statements(half, capsys):
@@ -201,6 +202,7 @@ def test_heading_takes_no_other_subjects_place():
         ("서버는 켜지 않는다.", "서버는 켠다."),
         ("ห้ามรีบูตเซิร์ฟเวอร์", "รีบูตเซิร์ฟเวอร์"),
         ("Il server non supporta IPv6.", "Il server supporta IPv6."),
+        ("Le serveur tourne. La pompe ne tourne pas.", "Le serveur ne tourne pas."),
         ("Ingen af serverne virker.", "Serverne virker."),
         ("Sopimusta ei uusittu.", "Sopimusta uusittu."),
         ("Server belum diperbarui.", "Server diperbarui."),
