@@ -318,17 +318,9 @@ class _Piece:
     denies: bool
     # How many of its tokens carry meaning.
     weight: int
-    # Whether a colon follows it.
+    # Whether a colon follows it, and whether it has a value with a unit, or a time of the day.
     is_label: bool
-
-    @property
-    def is_measured(self) -> bool:
-        """Whether it has a value with a unit, or a time of the day."""
-        days = ("date:", "weekday:", "written:")
-        return any(
-            token.kind == "quantity" and ":" in token.key and not token.key.startswith(days)
-            for token in self.tokens
-        )
+    is_measured: bool
 
     def belongs_to(self, other: _Piece) -> bool:
         """Whether one of two pieces of a sentence says too little to stand alone, and both deny alike."""
@@ -339,6 +331,11 @@ class _Piece:
         if self.is_measured and other.is_measured:
             return False
         return self.sentence == other.sentence and is_slight and self.denies == other.denies
+
+
+def _is_measure(token: Token) -> bool:
+    days = ("date:", "weekday:", "written:")
+    return token.kind == "quantity" and ":" in token.key and not token.key.startswith(days)
 
 
 def _clauses(
@@ -364,7 +361,8 @@ def _pieces(
         if held:
             weight = sum(token.content for token in held)
             denies, is_label = negation().holds(text[start:at]), text[at : at + 1] in (":", "：")
-            yield _Piece(sentence, start, at, held, denies, weight, is_label)
+            is_measured = any(map(_is_measure, held))
+            yield _Piece(sentence, start, at, held, denies, weight, is_label, is_measured)
         start = max(start, end)
         sentence += whole
 
@@ -378,6 +376,7 @@ def _merged(pieces: Iterator[_Piece]) -> Iterator[_Piece]:
             waiting.end = piece.end
             waiting.weight += piece.weight
             waiting.is_label = piece.is_label
+            waiting.is_measured = waiting.is_measured or piece.is_measured
             continue
         if waiting is not None:
             yield waiting
