@@ -25,7 +25,7 @@ Format = Literal["auto", "json", "console"]
 # Libraries that tell every file event, run of a job, parser rule or request at a level that we show.
 _TALKATIVE = ("watchdog", "apscheduler", "markdown_it", "httpx", "httpcore")
 # What the daemon itself says in constants.
-_OWN_KEYS = frozenset({"event", "level", "timestamp"})
+_OWN_KEYS = frozenset({"event", "level", "timestamp", "recall_id"})
 _CONTROLS = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 

@@ -29,8 +29,8 @@ _ANY_MARK = re.compile(f"[{''.join(_MARKS)}]")
 _WIDE = re.compile("[\uff01-\uff9f\u3000]+")
 # What ends a sentence and adds nothing to it; `?` and `!` mean something.
 _PLAIN_ENDS = ".,;:"
-# Texts whose form is remembered: the same facts answer many questions.
-_REMEMBERED = 1024
+# Texts whose form is remembered, some 4 MB: the same facts answer many questions.
+_REMEMBERED = 8192
 
 _Key = tuple[str, ...]
 
