@@ -20,6 +20,8 @@ from retrieval.text.words import Language, language_of
 
 # Signs of scripts without spaces that turn nothing, and those that do the same as another.
 _FUNCTION = frozenset("的了是")
+# Who does it stands behind one of these, as behind `by`.
+_AGENTS = frozenset("由被")
 _ALIKE = {"は": "が", "为": "是", "為": "是", "은": "이", "는": "가", "를": "을"}
 # Behind an article they say another number: `few` is hardly any, `a few` is some.
 _COUNTED = frozenset(
@@ -88,7 +90,8 @@ def _same_matter(one: str, other: str) -> bool:
     """Whether both say the same content words in the same order, each behind the same small words.
 
     A small word more or less may turn a statement, and so may an order: `from Ana to Bo`, `alpha calls beta`. What
-    may change places is only what stands on both sides of `is`.
+    may change places is what stands on both sides of `is`, what takes its small word along, and who does what is done
+    by somebody.
     """
     language = language_of(f"{one} {other}")
     mine, theirs = _said(one, language), _said(other, language)
@@ -98,7 +101,14 @@ def _same_matter(one: str, other: str) -> bool:
         return mine.before == theirs.before and mine.last == theirs.last
     if mine.when and _is_turned_behind_day(mine, theirs):
         return True
-    return bool(mine.words) and _is_turned_about_copula(mine, theirs)
+    if not mine.words or mine.last or theirs.last or len(mine.words) != len(theirs.words):
+        return False
+    return (
+        _is_turned_about_copula(mine, theirs)
+        or _is_carried_along(mine, theirs)
+        or _is_passive_of(mine, theirs)
+        or _is_passive_of(theirs, mine)
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +125,11 @@ class _Said:
     # The one day or time in it, with its small words: it may stand anywhere.
     when: tuple[str, frozenset[str]] | None
 
+    @property
+    def parts(self) -> tuple[tuple[str, frozenset[str]], ...]:
+        """Each word with the small words before it."""
+        return tuple(zip(self.words, self.before, strict=True))
+
 
 def _is_turned_behind_day(mine: _Said, theirs: _Said) -> bool:
     """`Op woensdag werkt iedereen thuis` beside `Iedereen werkt op woensdag thuis`: the verb stands second."""
@@ -130,10 +145,47 @@ def _is_turned_behind_day(mine: _Said, theirs: _Said) -> bool:
 def _is_turned_about_copula(mine: _Said, theirs: _Said) -> bool:
     """`Ana is the owner` beside `the owner is Ana`."""
     at = mine.copula_at
-    if not at or theirs.copula_at != len(mine.words) - at or mine.last or theirs.last:
+    if not at or theirs.copula_at != len(mine.words) - at:
         return False
-    turned = (*zip(mine.words, mine.before, strict=True),)
-    return (*turned[at:], *turned[:at]) == (*zip(theirs.words, theirs.before, strict=True),)
+    return (*mine.parts[at:], *mine.parts[:at]) == theirs.parts
+
+
+def _is_carried_along(mine: _Said, theirs: _Said) -> bool:
+    """`In Utrecht stands the mill` beside `the mill stands in Utrecht`, `tea is what Ana likes` beside `Ana likes tea`.
+
+    What moves has a small word of its own, which it keeps, or is set off by `is`.
+    """
+    here, there = mine.parts, theirs.parts
+    for at in range(1, len(here)):
+        first, second = here[:at], here[at:]
+        is_set_off = mine.copula_at is None and theirs.copula_at == len(second)
+        if (second[0][1] or first[0][1] or is_set_off) and (*second, *first) == there:
+            return True
+        # The verb stays second.
+        verb, moved = here[at : at + 1], here[at + 1 :]
+        if moved and moved[0][1] and (*moved, *verb, *first) == there:
+            return True
+        if moved and first[0][1] and not moved[0][1] and (*moved, *verb, *first) == there:
+            return True
+    return False
+
+
+def _is_passive_of(active: _Said, passive: _Said) -> bool:
+    """`The mill is owned by Ana` beside `Ana owns the mill`, as `Piet is door Jan aangenomen` of Jan."""
+    agents = listed("agents") | _AGENTS
+    marked = [at for at, small in enumerate(passive.before) if small & agents]
+    if len(marked) != 1 or any(small & agents for small in active.before):
+        return False
+    at = marked[0]
+    told = list(passive.parts)
+    told[at] = (told[at][0], told[at][1] - agents)
+    ways = [(told[at:], told[at - 1 : at], told[: at - 1])]
+    ways += [(told[at:end], told[end:], told[:at]) for end in range(at + 1, len(told))]
+    return any(
+        active.parts in ((*doer, *verb, *done), (*doer, *done, *verb))
+        for doer, verb, done in ways
+        if doer and verb and done
+    )
 
 
 @lru_cache(maxsize=1 << 12)
@@ -191,5 +243,5 @@ def _signs(text: str, language: Language) -> list[_Sign]:
         for at, char in enumerate(m[0], m.start()):
             if not any(start <= at < end for start, end in taken):
                 plain = _ALIKE.get(char, char)
-                signs.append(_Sign(at, plain, plain, plain in _FUNCTION))
+                signs.append(_Sign(at, plain, plain, plain in _FUNCTION | _AGENTS))
     return sorted(signs)
