@@ -71,6 +71,8 @@ _IN_PIECES = 2
 _MAX_REFUSED = 2
 _FIRST_PAUSE_MS = 500
 _NOTHING_HOLDS = "nothing that the model said holds"
+# A model that copies what is no statement, such as an embed or a lead-in, has found nothing: there may be nothing.
+_SAYS_NOTHING = frozenset(("fragment", "task"))
 
 _PROBE = ChatRequest(
     system="You answer with JSON.",
@@ -345,7 +347,7 @@ def _doubt(block: ToExtract, reply: BlockReply) -> Literal["empty", "refused"] |
     """Why an answer should be asked for again: nothing from a long text, or nothing that holds."""
     if reply.found:
         return None
-    if reply.said:
+    if reply.said and not reply.refused.keys() <= _SAYS_NOTHING:
         return "refused"
     return "empty" if len(block.text) > _SUSPICIOUS_LENGTH and block.attempts == 0 else None
 

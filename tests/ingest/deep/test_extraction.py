@@ -297,6 +297,15 @@ def test_invented_facts_alone_are_tried_once_more_then_parked_with_their_count(d
     assert (state, json.loads(refused)) == ("parked", {"number": 1})
 
 
+def test_what_is_no_statement_alone_is_no_answer_to_be_asked_for_again(deep):
+    deep.put("![[Albums.base]]\n")
+    deep.model.answer = of_notes(lambda _: say("![[Albums.base]]"))
+    deep.run()
+    assert deep.model.asked == [["![[Albums.base]]"]]
+    [(state, refused)] = deep.rows("SELECT extraction, refused FROM block")
+    assert (state, json.loads(refused)) == ("done", {"fragment": 1})
+
+
 def test_no_facts_from_a_long_text_are_asked_for_twice_and_from_a_short_one_once(deep):
     long = " ".join(f"Shelf number {n} holds the boxes of {1980 + n}." for n in range(10))
     deep.model.answer = lambda _: Step(text='{"facts": []}')
