@@ -137,7 +137,8 @@ def test_no_descriptor_is_left_after_many_connections(path):
                 client.sendall(asked())
                 answer_of(client)
         soon(lambda: server.connections == 0)
-        assert len(list(OPEN_FILES.iterdir())) == before
+        # What else this process does may open one for a moment: one that is left stays.
+        soon(lambda: len(list(OPEN_FILES.iterdir())) <= before)
 
 
 def test_stream_without_line_end_keeps_memory_flat(path):
