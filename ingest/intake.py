@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 from ingest.ahead import ReadAhead
 from ingest.disk.reader import NoteText, Unread, read_note
@@ -18,14 +18,13 @@ from ingest.disk.records import Walk
 from ingest.plan import NoteFile, plan_note
 from ingest.redating import keep_days
 from ingest.rules.extractor import RULES_VERSION
+from ingest.steps import advance, finish
 from ingest.understanding import understand_in_steps
 from recalld.records import RootId
 from recalld.store.changes import StoredNote
 from recalld.store.connection import Database
 from recalld.store.reading import blocks_of_note, days_of_note, note_at
 from recalld.store.writers import Writes
-
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +112,7 @@ class Intake:
         steps = self._taking(path, ahead=ahead)
         while True:
             try:
-                taken = _advance(steps)
+                taken = advance(steps)
             except BaseException:
                 self._failures[path] = failures + 1
                 raise
@@ -124,10 +123,7 @@ class Intake:
 
     def take(self, path: str, *, moved: bool = False) -> Looked:
         """Takes one note without a pause; one that was `moved` anew, whether its text changed or not."""
-        steps = self._taking(path, moved=moved)
-        while (taken := _advance(steps)) is None:
-            pass
-        return taken
+        return finish(self._taking(path, moved=moved))
 
     def _taking(
         self,
@@ -171,7 +167,7 @@ class Intake:
         understood = ahead.result(path, text) if ahead else None
         has_paused = False
         steps = understand_in_steps(text.text, path, text.stat)
-        while understood is None and (understood := _advance(steps)) is None:
+        while understood is None and (understood := advance(steps)) is None:
             has_paused = True
             yield
         if has_paused and (self._stored(path) != stored or self._is_gone(path)):
@@ -234,13 +230,3 @@ class Intake:
         now = self._now()
         since[path] = min(since.get(path, now), now)
         return now - since[path]
-
-
-def _advance(steps: Generator[None, None, _T]) -> _T | None:
-    """Takes one step; the result when that was the last, else None."""
-    try:
-        next(steps)
-    except StopIteration as done:
-        result: _T = done.value
-        return result
-    return None

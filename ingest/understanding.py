@@ -12,6 +12,7 @@ from datetime import date
 from ingest.markdown.blocks import parse_note
 from ingest.plan import note_date, shown_title, spoken_date
 from ingest.rules.extractor import extract_in_steps
+from ingest.steps import finish
 from recalld.records import ExtractedBlock, FileStat, ParsedNote
 
 
@@ -43,10 +44,4 @@ def understand_in_steps(text: str, path: str, stat: FileStat) -> Generator[None,
 
 def understand(text: str, path: str, stat: FileStat) -> Understood:
     """The same without a pause."""
-    steps = understand_in_steps(text, path, stat)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as done:
-            understood: Understood = done.value
-            return understood
+    return finish(understand_in_steps(text, path, stat))

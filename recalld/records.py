@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from typing import Literal, NewType
+from typing import Literal, NewType, Self
 
 RootId = NewType("RootId", int)
 NoteId = NewType("NoteId", int)
@@ -67,6 +67,13 @@ class DateInterval:
 
     first: date
     last: date
+
+    @classmethod
+    def from_iso(cls, first: str | None, last: str | None) -> Self | None:
+        """The days from one ISO day to another; None where either is not known."""
+        if not first or not last:
+            return None
+        return cls(first=date.fromisoformat(first), last=date.fromisoformat(last))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

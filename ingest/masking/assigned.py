@@ -22,6 +22,7 @@ from ingest.masking.cuts import (
 from ingest.masking.joints import Joint, find_joints, is_saying
 from ingest.masking.labels import Kind, Label, is_plural
 from ingest.masking.values import (
+    is_joined_up,
     is_pointer,
     is_small_word,
     is_spaceless,
@@ -29,7 +30,6 @@ from ingest.masking.values import (
     looks_random,
     looks_secret,
     looks_very_secret,
-    share_of_small_words,
 )
 
 _NEXT_LABEL = re.compile(r"[ \t]+[^\s:=]+[:=]")
@@ -43,8 +43,6 @@ _LISTED = re.compile(
     r"(?:,|;| ?/| ?&| (?:and|or|en|of|und|oder|et|ou|y|o)\b|)[ \t]{1,4}[\"'`*]{0,3}"
 )
 _PHRASE_LEAST = 3
-# From this share of articles, prepositions and the like words are a sentence.
-_SENTENCE = 0.25
 
 
 def find_assigned(text: str, label: Label, stop: int) -> Iterator[Span]:
@@ -99,7 +97,7 @@ def _is_secret_quote(inner: str, kind: Kind, joint: Joint) -> bool:
         return looks_secret(inner) if needs_look else len(inner) > 1
     if any(map(looks_secret, tokens)):
         return True
-    is_sentence = share_of_small_words(tokens) >= _SENTENCE or is_pointer(tokens[0])
+    is_sentence = is_joined_up(tokens) or is_pointer(tokens[0])
     return joint in ("mark", "is", "whose") and kind is not Kind.SHORT and not is_sentence
 
 
@@ -163,7 +161,7 @@ def _count_of_value(tokens: list[str], kind: Kind, joint: Joint) -> int:
     if kind is Kind.PHRASE and len(tokens) >= _PHRASE_LEAST:
         is_told = any(is_pointer(token) or is_saying(token) for token in tokens)
         return len(tokens) if _is_word_row(tokens) or not is_told else 0
-    if share_of_small_words(tokens) >= _SENTENCE or joint == "whose":
+    if is_joined_up(tokens) or joint == "whose":
         return 0
     bare = [token.rstrip(CLOSING + "!?") for token in tokens]
     # Of other scripts it is not known which words join a sentence.

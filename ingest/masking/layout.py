@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from ingest.masking.labels import Kind, Label
 from ingest.masking.tables import find_in_tables
 from ingest.masking.values import (
+    is_joined_up,
     is_pointer,
     is_spaceless,
     is_stand_in,
     looks_random,
     looks_secret,
     looks_very_secret,
-    share_of_small_words,
 )
 
 Span = tuple[int, int]
@@ -27,7 +27,6 @@ Span = tuple[int, int]
 _SHORT = 100
 # How many lines below a label its values may stand.
 _REACH = 40
-_SENTENCE = 0.25
 
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n|\Z)")
 _BEFORE = re.compile(
@@ -216,7 +215,7 @@ def _are_value(tokens: Sequence[str], kind: Kind, *, is_sure: bool) -> bool:
         or any(":" in token or "=" in token for token in tokens)
     ):
         return False
-    is_sentence = share_of_small_words(list(tokens)) >= _SENTENCE or any(map(is_pointer, tokens))
+    is_sentence = is_joined_up(tokens) or any(map(is_pointer, tokens))
     if kind is Kind.PHRASE:
         return (
             len(tokens) >= 3

@@ -8,12 +8,12 @@ from itertools import pairwise
 
 from ingest.masking.labels import Kind, label_of
 from ingest.masking.values import (
+    is_joined_up,
     is_pointer,
     is_spaceless,
     is_stand_in,
     looks_random,
     looks_secret,
-    share_of_small_words,
 )
 
 Span = tuple[int, int]
@@ -22,7 +22,6 @@ _DELIMITER = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\
 _CELL = re.compile(r"((?:\\.|[^|\\\r\n])*)(\||(?=[\r\n])|\Z)")
 _DRESS = " \t*_`\"'~:"
 _HEADER_WORDS = 4
-_SENTENCE = 0.25
 _KEY_VALUE = 2
 
 
@@ -132,7 +131,7 @@ def _is_value(word: str, kind: Kind, *, is_sure: bool) -> bool:
     parts = word.split()
     if len(parts) > 1:
         is_value = any(map(looks_secret, parts)) or (kind is Kind.PHRASE and len(parts) > 2)
-        return is_value and share_of_small_words(parts) < _SENTENCE and not is_pointer(parts[0])
+        return is_value and not is_joined_up(parts) and not is_pointer(parts[0])
     if looks_secret(word):
         return True
     return (

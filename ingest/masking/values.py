@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
+from collections.abc import Sequence
 from functools import cache
 from math import log2
 
@@ -48,6 +49,8 @@ _NAMED_LAST = frozenset(
     {"password", "passwd", "passwort", "wachtwoord", "pwd", "token", "key", "hash", "digest"}
 )
 _NAMED_FIRST = frozenset({"your", "my", "example", "changeme"})
+# From this share of articles, prepositions and the like words are a sentence.
+_SENTENCE = 0.25
 _TRIM = ".,;:!?)]}|*_\"'`>"
 _CHANGES = re.compile(r"(?<=[A-Za-z])(?=[0-9])|(?<=[0-9])(?=[A-Za-z])")
 # Written without spaces, or by an input method that password fields shut off: such a value is a sentence.
@@ -126,10 +129,10 @@ def entropy(value: str) -> float:
     return -sum(share * log2(share) for share in shares)
 
 
-def share_of_small_words(tokens: list[str]) -> float:
-    """How much of some words are such as sentences are joined by: articles, prepositions, pronouns."""
-    small = _small_words()
-    return sum(token.strip(_TRIM).casefold() in small for token in tokens) / max(len(tokens), 1)
+def is_joined_up(tokens: Sequence[str]) -> bool:
+    """Whether words are joined as a sentence is, by articles, prepositions, pronouns."""
+    small = sum(token.strip(_TRIM).casefold() in _small_words() for token in tokens)
+    return small / max(len(tokens), 1) >= _SENTENCE
 
 
 def is_small_word(token: str) -> bool:

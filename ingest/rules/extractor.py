@@ -19,6 +19,7 @@ from ingest.rules.labels import is_term
 from ingest.rules.passages import PassageDraft, StatementDraft, split_block
 from ingest.rules.sequence import find_sequence
 from ingest.rules.units import opens_definition
+from ingest.steps import finish
 from recalld.records import (
     Block,
     BlockKind,
@@ -60,13 +61,7 @@ def extract_note(
         known_names: Names of entities met in other notes.
         title: What the note is called: what its head speaks of. "" = its own title.
     """
-    steps = extract_in_steps(note, note_date=note_date, known_names=known_names, title=title)
-    while True:
-        try:
-            next(steps)
-        except StopIteration as done:
-            found: tuple[ExtractedBlock, ...] = done.value
-            return found
+    return finish(extract_in_steps(note, note_date=note_date, known_names=known_names, title=title))
 
 
 def extract_in_steps(

@@ -120,7 +120,6 @@ def comparables(connection: Connection, facts: Collection[FactId]) -> dict[FactI
 
 
 def _comparable(row: tuple[Any, ...]) -> Comparable:
-    first, last = (date.fromisoformat(day) if day else None for day in row[4:6])
     said = together([Wording.loads(one) for one in json.loads(row[6])])
     told = json.loads(row[7])
     places = frozenset(Place(NoteId(one[0]), one[1], tuple(one[2])) for one in told)
@@ -130,7 +129,7 @@ def _comparable(row: tuple[Any, ...]) -> Comparable:
         uid=row[1],
         text=row[2],
         category=Category(row[3]),
-        happened=DateInterval(first=first, last=last) if first and last else None,
+        happened=DateInterval.from_iso(row[4], row[5]),
         stated=date.fromisoformat(stated) if stated else None,
         entities=tuple(sorted({name for name, _ in said.entities})),
         relations=said.relations,

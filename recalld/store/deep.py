@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 
 from recalld.records import BlockId, BlockKind, DateInterval, Lines, NoteId, PassageId, StatementId
 from recalld.store.changes import NewFact, NewStatement
@@ -161,9 +160,7 @@ def rules_facts_of_block(connection: Connection, block_id: BlockId) -> list[Rule
             uid=row[0],
             statement_id=StatementId(row[1]),
             text=row[2],
-            happened=DateInterval(first=date.fromisoformat(row[3]), last=date.fromisoformat(row[4]))
-            if row[3]
-            else None,
+            happened=DateInterval.from_iso(row[3], row[4]),
         )
         for row in rows
     ]

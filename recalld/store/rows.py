@@ -146,7 +146,6 @@ def _day(text: str | None) -> date | None:
 
 
 def _fact(row: tuple[Any, ...]) -> FactRow:
-    first, last = _day(row[9]), _day(row[10])
     return FactRow(
         fact_id=FactId(row[0]),
         uid=row[1],
@@ -157,7 +156,7 @@ def _fact(row: tuple[Any, ...]) -> FactRow:
         confidence=row[6],
         importance=row[7],
         scope=row[8],
-        happened=DateInterval(first=first, last=last) if first and last else None,
+        happened=DateInterval.from_iso(row[9], row[10]),
         stated=_day(row[11]),
         recall_count=row[12],
         superseded_by=FactId(row[13]) if row[13] is not None else None,

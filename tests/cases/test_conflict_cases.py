@@ -395,6 +395,12 @@ FILLERS = {
 }
 
 
+def write_among_others(daemon: RunningDaemon, notes: dict[str, str]) -> None:
+    for path, text in (notes | FILLERS).items():
+        daemon.write(path, text)
+    daemon.settle()
+
+
 def test_successor_in_a_passage_that_another_fact_speaks_for_is_told(tmp_path):
     notes = {
         "now.md": "---\ndate: 2026-06-01\n---\n"
@@ -402,9 +408,7 @@ def test_successor_in_a_passage_that_another_fact_speaks_for_is_told(tmp_path):
         "then.md": "---\ndate: 2020-01-01\n---\nAna lives in Rotterdam.\n",
     }
     with RunningDaemon(tmp_path) as daemon:
-        for path, text in (notes | FILLERS).items():
-            daemon.write(path, text)
-        daemon.settle()
+        write_among_others(daemon, notes)
         texts = daemon.texts("where does Ana live?")
         assert texts[:2] == ["Ana lives in Utrecht.", "Ana lives in Rotterdam."]
         # What was so then is asked for, and stands where it matched best.
@@ -417,9 +421,7 @@ def test_successor_in_a_passage_that_no_word_leads_to_is_told_where_the_filter_l
         "b/now.md": "---\ndate: 2026-01-01\n---\n# Infra\n\nThe billing queue runs on kafka.\n",
     }
     with RunningDaemon(tmp_path) as daemon:
-        for path, text in (notes | FILLERS).items():
-            daemon.write(path, text)
-        daemon.settle()
+        write_among_others(daemon, notes)
         # No word of the question stands in the newer note.
         hits = daemon.recall("rabbit")
         assert [hit["text"] for hit in hits] == [
