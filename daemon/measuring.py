@@ -36,8 +36,8 @@ from retrieval.thresholds import (
     Standing,
     Thresholds,
     as_kept,
+    foreign,
     from_kept,
-    medians,
     thresholds,
 )
 
@@ -175,7 +175,7 @@ class MeasuringStage:
             questions=run.memory.questions,
             statements=run.memory.statements,
             day=self._today().isoformat(),
-            medians=medians(run.strengths),
+            foreign=foreign(run.strengths),
         )
         # What was asked of another space, or while the memory became another, is of no use.
         if memory is None or not measured.is_of(memory):

@@ -9,23 +9,30 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from statistics import median
-from typing import Any
+from statistics import median, pstdev
+from typing import Any, NamedTuple
 
 from retrieval.text.tongues import LATIN, Tongue
 
-# How far evidence must stand above the median strength of what is foreign. Measured with the embedded model: over 17
-# memories it leaves 95 to 100 % of foreign questions without an answer, and loses few that have one.
-MARGIN = 0.18
+# How many standard deviations evidence must stand above the median strength of what is foreign.
+DEVIATIONS = 2.0
 # How far a threshold may lie below and above the one that is shipped with the model: a memory that happens to speak of
 # sheep and lighthouses must not become deaf, and one of ten sentences not gullible.
 BELOW_SHIPPED = 0.02
-ABOVE_SHIPPED = 0.14
+ABOVE_SHIPPED = 0.26
 # In fewer statements with vectors the best of them is chance.
 LEAST_STATEMENTS = 50
 # By what factor a memory must have grown or shrunk to be measured again.
 GROWTH = 1.5
 _DIGITS = 4
+
+
+class Foreign(NamedTuple):
+    """How strong the strongest evidence is for questions about what a memory knows nothing of."""
+
+    median: float
+    # Standard deviation over the questions.
+    spread: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,8 +47,8 @@ class Measured:
     # Over so many statements with vectors, on that day (ISO).
     statements: int
     day: str
-    # By language, the median over its questions of the strongest evidence found.
-    medians: Mapping[Tongue, float]
+    # By the language of the questions.
+    foreign: Mapping[Tongue, Foreign]
 
     def is_of(self, other: Standing) -> bool:
         """Whether it holds for a memory that stands so."""
@@ -91,9 +98,13 @@ class Thresholds:
         return self.other if language is None else self.by_language.get(language, self.other)
 
 
-def medians(strengths: Mapping[Tongue, Sequence[float]]) -> dict[Tongue, float]:
-    """The median of each language's strengths; a language without any is left out."""
-    return {language: round(median(some), _DIGITS) for language, some in strengths.items() if some}
+def foreign(strengths: Mapping[Tongue, Sequence[float]]) -> dict[Tongue, Foreign]:
+    """What the strengths of each language come to; a language without any is left out."""
+    return {
+        language: Foreign(round(median(some), _DIGITS), round(pstdev(some), _DIGITS))
+        for language, some in strengths.items()
+        if some
+    }
 
 
 def thresholds(measured: Measured, shipped: float) -> Thresholds:
@@ -103,13 +114,13 @@ def thresholds(measured: Measured, shipped: float) -> Thresholds:
         shipped: The threshold that belongs to the model. None given here lies further off than BELOW_SHIPPED and
             ABOVE_SHIPPED allow.
     """
-    middle = median(measured.medians.values()) if measured.medians else shipped - MARGIN
+    above = {
+        language: one.median + DEVIATIONS * one.spread for language, one in measured.foreign.items()
+    }
+    middle = median(above.values()) if above else shipped
     return Thresholds(
-        by_language={
-            language: _bounded(value + MARGIN, shipped)
-            for language, value in measured.medians.items()
-        },
-        other=_bounded(middle + MARGIN, shipped),
+        by_language={language: _bounded(value, shipped) for language, value in above.items()},
+        other=_bounded(middle, shipped),
         measured=measured,
     )
 
@@ -133,7 +144,7 @@ def as_kept(measured: Measured) -> str:
             "questions": measured.questions,
             "statements": measured.statements,
             "day": measured.day,
-            "medians": dict(measured.medians),
+            "foreign": {language: [*one] for language, one in measured.foreign.items()},
         }
     )
 
@@ -148,8 +159,9 @@ def from_kept(text: str | None) -> Measured | None:
             questions=str(kept["questions"]),
             statements=int(kept["statements"]),
             day=str(kept["day"]),
-            medians={
-                str(language): float(value) for language, value in dict(kept["medians"]).items()
+            foreign={
+                str(language): Foreign(float(middle), float(spread))
+                for language, (middle, spread) in dict(kept["foreign"]).items()
             },
         )
     except (ValueError, TypeError, KeyError):

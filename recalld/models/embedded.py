@@ -23,7 +23,7 @@ _RULES: Final = "1"
 # What the second's cosine weighs against the first's.
 SHARE: Final = 0.5
 # Where relevance is .5, and how steeply it rises there; measured for this pair.
-_TAU: Final = 0.38
+_TAU: Final = 0.34
 _SLOPE: Final = 6.0
 
 

@@ -124,7 +124,7 @@ def test_new_space_is_measured_once(memory):
     assert memory.measure() > len(QUESTIONS)
     kept = memory.kept()
     assert (kept["statements"], kept["day"]) == (60, "2026-03-04")
-    assert set(kept["medians"]) == set(ASKED)
+    assert set(kept["foreign"]) == set(ASKED)
     assert memory.calibration.thresholds.measured.statements == 60
     assert memory.measure() == 0
 
@@ -312,7 +312,7 @@ def test_question_without_a_usable_vector_is_left_out(memory):
     memory.take(notes(60))
     memory.restart()
     memory.measure()
-    assert set(memory.kept()["medians"]) == {*ASKED} - {"th"}
+    assert set(memory.kept()["foreign"]) == {*ASKED} - {"th"}
     assert memory.tau("th") == memory.tau(None)
 
 

@@ -17,7 +17,7 @@ from recalld.errors import ModelError, TransientModelError
 from recalld.models.chat import ModelHealth
 from recalld.store.connection import Database
 from retrieval.evidence import Calibration
-from retrieval.thresholds import Measured, thresholds
+from retrieval.thresholds import Foreign, Measured, thresholds
 from tests.fakes import WordEmbedder
 from tests.running import RunningDaemon
 
@@ -371,7 +371,12 @@ def test_shipped_threshold_is_told_until_one_is_measured(parts):
         "measuring": False,
     }
     measured = Measured(
-        space=1, identity="m", questions="q", statements=70, day="2026-03-04", medians={"en": 0.3}
+        space=1,
+        identity="m",
+        questions="q",
+        statements=70,
+        day="2026-03-04",
+        foreign={"en": Foreign(0.3, 0.09)},
     )
     parts.measuring = True
     parts.calibration = replace(parts.calibration, thresholds=thresholds(measured, 0.38))
