@@ -28,6 +28,8 @@ from recalld.records import (
 )
 from recalld.store.conflicts import duplicates
 from recalld.store.connection import Connection, Readers, let_go
+from recalld.store.searching import WordCounts
+from recalld.store.standing import any_vector
 from recalld.store.vectors import VectorSearch
 from retrieval.evidence import Calibration, permits, strength
 from retrieval.explaining import because, explanation
@@ -41,7 +43,7 @@ from retrieval.ranked import Ranked
 from retrieval.ranking import Looked, RecallOptions, Ways, rank, taking_part
 from retrieval.reranking.service import Reranking
 from retrieval.surroundings import surrounded
-from retrieval.text.tongues import tongue_of
+from retrieval.text.tongues import Tongue, tongue_of
 from retrieval.thresholds import Thresholds
 
 # Passages whose statements and facts are looked at; hits come from among them. Priors move a passage
@@ -103,6 +105,7 @@ class Recall:
         self._executor = ThreadPoolExecutor(max_workers=4, thread_name_prefix="recall")
         self._explained: OrderedDict[str, Callable[[], dict[str, object]]] = OrderedDict()
         self._lock = threading.Lock()
+        self._compares = False
 
     def close(self) -> None:
         """Joins the threads of the legs, and those of the model unless it hangs."""
@@ -197,7 +200,7 @@ class Recall:
             query=query,
             found=found,
             limits=limits,
-            has_vector=vector is not None or query.says_nothing,
+            has_vector=vector is not None or query.says_nothing or self._has_nothing_to_compare(),
             calibration=meaning.calibration,
             near=partial(nearness_to, meaning.vectors, vector, meaning.calibration.shift),
             today=day,
@@ -206,7 +209,16 @@ class Recall:
 
     def _asked(self, text: str) -> tuple[Meaning, QueryVector | None]:
         meaning = self._meaning
-        return meaning, meaning.queries.vector(text)
+        # At the first start nothing has a vector yet: an answer need not wait for the model to be loaded.
+        return meaning, None if self._has_nothing_to_compare() else meaning.queries.vector(text)
+
+    def _has_nothing_to_compare(self) -> bool:
+        """Whether there is a model, and nothing yet that it made."""
+        if self._meaning.space is None or self._compares:
+            return False
+        with self._database.reader() as connection:
+            self._compares = any_vector(connection)
+        return not self._compares
 
     def strongest(self, searched: Searched) -> float | None:
         """The greatest strength of evidence among what a search found; None where none of it has a vector."""
@@ -240,7 +252,7 @@ class Recall:
         options = options or self._options
         query, limits = searched.query, searched.limits
         every = calibration or searched.calibration
-        language = tongue_of(query.text) if every.thresholds else None
+        language = _language_of(query, searched.found.counts) if every.thresholds else None
         calibration = every.of(language)
         found = taking_part(searched.found, options)
         threshold = options.min_relevance if min_relevance is None else min_relevance
@@ -320,6 +332,16 @@ class Recall:
             self._explained[recall_id] = explained
             while len(self._explained) > _REMEMBERED:
                 self._explained.popitem(last=False)
+
+
+def _language_of(query: Query, counts: WordCounts) -> Tongue | None:
+    """The language whose threshold a question is held to.
+
+    Words that no note has are not likely of the notes' language, and cannot be shared with them by chance.
+    """
+    language = tongue_of(query.text)
+    is_strange = not any(counts.passages_with.get(token) for token in query.tokens)
+    return None if language == "latin" and is_strange else language
 
 
 def _permitted(

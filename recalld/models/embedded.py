@@ -31,7 +31,7 @@ class EmbeddedModel:
     """Both models as one Embedder. A query takes some 15 to 30 ms, 1,000 characters of statements .3 CPU-seconds."""
 
     def __init__(self, *, threads: int) -> None:
-        """Loads the first and begins to load the second.
+        """Loads the first; the second follows when it is needed, or a moment later.
 
         Raises:
             PermanentModelError: No wheel for this machine, a processor without AVX2, or damaged weights.

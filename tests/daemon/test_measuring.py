@@ -286,6 +286,8 @@ def test_explain_names_the_threshold_and_why(memory):
     assert bare["tau_by"] == {**measured, "language": "latin"}
     assert bare["tau"] == max(memory.tau(one) for one in ("en", "nl"))
     assert hebrew["tau_by"] == {**measured, "language": "other"}
+    # No note has this word: it shares none with what is foreign.
+    assert told("zorvekpyr")["tau_by"] == {**measured, "language": "other"}
 
 
 def test_model_that_fails_is_asked_on_from_where_it_failed(memory):

@@ -141,6 +141,15 @@ def test_keywords_answer_and_say_so_while_the_model_fails(memory):
     assert memory.ask("pump leaks oil").degraded == ()
 
 
+def test_model_is_not_asked_while_there_is_nothing_to_compare_with(memory):
+    assert memory.embedder is not None
+    assert memory.ask("pump leaks oil").degraded == ()
+    assert memory.embedder.queries == []
+    memory.take(a="Pump one leaks oil.\n")
+    assert memory.ask("pump leaks oil").hits
+    assert memory.embedder.queries == ["pump leaks oil"]
+
+
 @pytest.mark.parametrize("query", ["", "  ", "?", '"', "AND OR NOT", "a* NEAR(b)", "\0", "\ud800", "🦆", "厨房"])  # fmt: skip
 def test_any_query_is_answered(memory, query):
     memory.take(a="Pump one leaks oil.\n", b="厨房的烤箱在十点关闭。\n")
