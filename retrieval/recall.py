@@ -200,7 +200,7 @@ class Recall:
             query=query,
             found=found,
             limits=limits,
-            has_vector=vector is not None or query.says_nothing or self._has_nothing_to_compare(),
+            has_vector=vector is not None or query.says_nothing or not found.counts.passages,
             calibration=meaning.calibration,
             near=partial(nearness_to, meaning.vectors, vector, meaning.calibration.shift),
             today=day,

@@ -45,6 +45,7 @@ class Memory:
             options=RecallOptions(),
             today=lambda: self.today,
             degraded=lambda: self.degraded,
+            space="words" if embedder else None,
             reranking=self.reranking,
         )
 

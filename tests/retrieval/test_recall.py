@@ -144,6 +144,9 @@ def test_keywords_answer_and_say_so_while_the_model_fails(memory):
 def test_model_is_not_asked_while_there_is_nothing_to_compare_with(memory):
     assert memory.embedder is not None
     assert memory.ask("pump leaks oil").degraded == ()
+    memory.vault.write("b.md", "The oven closes at ten.\n")
+    memory.vault.look()
+    assert memory.ask("pump leaks oil").degraded == ("vectors",)
     assert memory.embedder.queries == []
     memory.take(a="Pump one leaks oil.\n")
     assert memory.ask("pump leaks oil").hits
