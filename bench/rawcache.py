@@ -59,12 +59,15 @@ def opened(cache: Path) -> sqlite3.Connection:
 
 def fill(cache: sqlite3.Connection, folder: Path) -> tuple[int, int]:
     """Embeds what is missing. Returns how many texts there are, and how many a model had to embed."""
-    wanted = {_key(prefix + text): prefix + text for prefix, text in statements(folder)}
+    found = list(statements(folder))
+    whole = {_key(prefix + text): prefix + text for prefix, text in found}
     made = 0
     for model, embed in _MODELS.items():
+        # The second model sees a statement with its titles, and without.
+        own = {_key(text): text for _, text in found} if model == "second" else {}
         missing = [
             (key, text)
-            for key, text in wanted.items()
+            for key, text in {**whole, **own}.items()
             if not cache.execute(f"SELECT 1 FROM {model} WHERE h = ?", (key,)).fetchone()
         ]
         made = max(made, len(missing))
@@ -79,7 +82,7 @@ def fill(cache: sqlite3.Connection, folder: Path) -> tuple[int, int]:
                         for (key, _), row in zip(batch, rows, strict=True)
                     ],
                 )
-    return len(wanted), made
+    return len(whole), made
 
 
 def prefill(cache: sqlite3.Connection, folder: Path, database_path: Path) -> tuple[int, int]:
@@ -91,13 +94,14 @@ def prefill(cache: sqlite3.Connection, folder: Path, database_path: Path) -> tup
         known = lacking = 0
         with database.writer:
             for prefix, text in statements(folder):
-                raw = [_known(cache, model, _key(prefix + text)) for model in _MODELS]
-                first, second = raw
-                if first is None or second is None:
+                first = _known(cache, "raw", _key(prefix + text))
+                second = _known(cache, "second", _key(prefix + text))
+                own = _known(cache, "second", _key(text))
+                if first is None or second is None or own is None:
                     lacking += 1
                     continue
                 centred = shipped.statements.centred(first, [prefix + text], shipped.mean)
-                row = joined(centred, projection.of(second))[0]
+                row = joined(centred, projection.of((second + own) / 2))[0]
                 execute(
                     database.writer,
                     "INSERT OR IGNORE INTO embedding_cache VALUES (?, ?, ?, ?, 0)",

@@ -101,13 +101,15 @@ class EmbeddingStage:
 
     def _embed(self, waiting: list[ToEmbed]) -> tuple[list[NewVector], list[ToEmbed]]:
         """Each different text goes to the model once."""
-        by_hash = {one.embed_hash: one.text for one in waiting}
+        by_hash = {one.embed_hash: one for one in waiting}
         computed: dict[bytes, tuple[bytes, bytes]] = {}
-        hashes, texts = list(by_hash), list(by_hash.values())
-        rows = self._embedder.embed_statements(texts)
-        if len(rows) != len(texts):
+        asked = list(by_hash.values())
+        rows = self._embedder.embed_statements(
+            [one.text for one in asked], [one.start for one in asked]
+        )
+        if len(rows) != len(asked):
             return [], waiting
-        for embed_hash, row in zip(hashes, rows, strict=True):
+        for embed_hash, row in zip(by_hash, rows, strict=True):
             if np.shape(row) != (self._embedder.space.dimension,):
                 continue
             try:

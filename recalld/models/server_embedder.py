@@ -126,7 +126,7 @@ class ServerEmbedder:
         vector: Vector = self._embedded([text], self._prefixes.query)[0]
         return vector
 
-    def embed_statements(self, texts: Sequence[str]) -> Matrix:
+    def embed_statements(self, texts: Sequence[str], starts: Sequence[int] = ()) -> Matrix:  # noqa: ARG002 - the protocol's
         """See Embedder. An empty text is a row of NaN, and is not sent."""
         found = self._embedded(texts, self._prefixes.statement)
         if len(texts):

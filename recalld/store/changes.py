@@ -188,7 +188,9 @@ class ToEmbed:
     """A statement that waits for its vector."""
 
     statement_id: StatementId
+    # With the title and headings that it is embedded with, and where its own words begin.
     text: str
+    start: int
     embed_hash: bytes
 
 

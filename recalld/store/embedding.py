@@ -18,7 +18,7 @@ def to_embed(connection: Connection, limit: int) -> list[ToEmbed]:
     # `<> 'done'` is said as the partial index says it, or SQLite would read every statement.
     rows = execute(
         connection,
-        "SELECT statement.id, embed_prefix || statement.text, embed_hash FROM statement"
+        "SELECT statement.id, embed_prefix, statement.text, embed_hash FROM statement"
         " JOIN passage ON passage.id = passage_id JOIN note ON note.id = note_id"
         " WHERE embed_state <> 'done' AND embed_state = 'pending'"
         " ORDER BY attempts, changed_at DESC, statement.id LIMIT ?",
@@ -36,7 +36,7 @@ def to_embed_for(connection: Connection, space: SpaceId, limit: int) -> list[ToE
         return to_embed(connection, limit)
     rows = execute(
         connection,
-        "SELECT statement_id, embed_prefix || text, embed_hash FROM coming_statement"
+        "SELECT statement_id, embed_prefix, text, embed_hash FROM coming_statement"
         " JOIN statement ON statement.id = statement_id WHERE failed = 0"
         " ORDER BY failed, coming_statement.attempts, statement_id DESC LIMIT ?",
         (limit,),
@@ -49,9 +49,15 @@ def knows_any(connection: Connection, space: SpaceId, waiting: Iterable[ToEmbed]
     return any(_known_vector(connection, space, one.embed_hash) is not None for one in waiting)
 
 
-def _to_embed(rows: Sequence[tuple[int, str, bytes]]) -> list[ToEmbed]:
+def _to_embed(rows: Sequence[tuple[int, str, str, bytes]]) -> list[ToEmbed]:
     return [
-        ToEmbed(statement_id=StatementId(row[0]), text=row[1], embed_hash=row[2]) for row in rows
+        ToEmbed(
+            statement_id=StatementId(statement_id),
+            text=prefix + text,
+            start=len(prefix),
+            embed_hash=embed_hash,
+        )
+        for statement_id, prefix, text, embed_hash in rows
     ]
 
 

@@ -23,9 +23,9 @@ _BATCH_S = 0.3
 class Slow(WordEmbedder):
     """Takes its time for a batch."""
 
-    def embed_statements(self, texts: Sequence[str]) -> Matrix:
+    def embed_statements(self, texts: Sequence[str], starts: Sequence[int] = ()) -> Matrix:
         threading.Event().wait(_BATCH_S)
-        return super().embed_statements(texts)
+        return super().embed_statements(texts, starts)
 
 
 def main(base: Path) -> None:

@@ -67,9 +67,9 @@ _TOPICS = [
 class SlowEmbedder(WordEmbedder):
     """Takes 300 ms a batch."""
 
-    def embed_statements(self, texts: Sequence[str]) -> Matrix:
+    def embed_statements(self, texts: Sequence[str], starts: Sequence[int] = ()) -> Matrix:
         threading.Event().wait(0.3)
-        return super().embed_statements(texts)
+        return super().embed_statements(texts, starts)
 
 
 def embedded(embedder: WordEmbedder) -> list[str]:

@@ -41,10 +41,10 @@ class Held(WordEmbedder):
         self.let_go = threading.Event()
         self._free = free
 
-    def embed_statements(self, texts: Sequence[str]) -> Matrix:
+    def embed_statements(self, texts: Sequence[str], starts: Sequence[int] = ()) -> Matrix:
         if len(self.statements) + len(texts) > self._free:
             assert self.let_go.wait(DEADLINE_S)
-        return super().embed_statements(texts)
+        return super().embed_statements(texts, starts)
 
 
 BATCH = {"embedding.batch": 4}

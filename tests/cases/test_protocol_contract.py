@@ -293,9 +293,9 @@ class Gate(WordEmbedder):
         super().__init__()
         self.opened = threading.Event()
 
-    def embed_statements(self, texts: Any) -> Any:
+    def embed_statements(self, texts: Any, starts: Any = ()) -> Any:
         self.opened.wait(DEADLINE_S)
-        return super().embed_statements(texts)
+        return super().embed_statements(texts, starts)
 
 
 def test_catching_up_is_told_until_the_first_scan_and_its_vectors_are_done(tmp_path: Path) -> None:

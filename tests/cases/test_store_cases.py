@@ -45,8 +45,8 @@ class SpoiledEmbedder(WordEmbedder):
         self.lose_one = False
         self.query = None
 
-    def embed_statements(self, texts):
-        made = list(super().embed_statements(texts))
+    def embed_statements(self, texts, starts=()):
+        made = list(super().embed_statements(texts, starts))
         for number, text in enumerate(texts):
             for word, vector in self.spoil.items():
                 if word in text:

@@ -30,10 +30,10 @@ class HangingEmbedder(WordEmbedder):
         self.let_go = threading.Event()
         self.ended = False
 
-    def embed_statements(self, texts: Sequence[str]) -> Matrix:
+    def embed_statements(self, texts: Sequence[str], starts: Sequence[int] = ()) -> Matrix:
         self.asked.set()
         self._hang()
-        return super().embed_statements(texts)
+        return super().embed_statements(texts, starts)
 
     def embed_query(self, text: str):
         self._hang()

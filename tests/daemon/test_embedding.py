@@ -28,9 +28,9 @@ class HeldEmbedder(WordEmbedder):
         super().__init__()
         self.released = threading.Event()
 
-    def embed_statements(self, texts: Sequence[str]) -> Matrix:
+    def embed_statements(self, texts: Sequence[str], starts: Sequence[int] = ()) -> Matrix:
         assert self.released.wait(DEADLINE_S)
-        return super().embed_statements(texts)
+        return super().embed_statements(texts, starts)
 
 
 def test_status_counts_down_what_waits_for_a_vector(tmp_path: Path) -> None:

@@ -39,9 +39,9 @@ class Answering(WordEmbedder):
         self._answer = answer
         self._meanwhile = meanwhile
 
-    def embed_statements(self, texts: Sequence[str]) -> Matrix:
+    def embed_statements(self, texts: Sequence[str], starts: Sequence[int] = ()) -> Matrix:
         self._meanwhile()
-        made = super().embed_statements(texts)
+        made = super().embed_statements(texts, starts)
         return made if self._answer is None else self._answer(made)
 
 

@@ -50,8 +50,8 @@ class Spoiling(WordEmbedder):
         super().__init__()
         self._spoil = spoil
 
-    def embed_statements(self, texts: Sequence[str]) -> Matrix:
-        made = super().embed_statements(texts)
+    def embed_statements(self, texts: Sequence[str], starts: Sequence[int] = ()) -> Matrix:
+        made = super().embed_statements(texts, starts)
         return self._spoil(made) if len(texts) > 20 else made
 
 

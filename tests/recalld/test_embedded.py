@@ -139,3 +139,18 @@ def test_what_fails_while_loading_is_told_when_it_is_needed(monkeypatch: pytest.
 
     with pytest.raises(PermanentModelError, match="no such device"):
         encoder.encode(["x"])
+
+
+def test_titles_count_half_for_the_second_model(model: EmbeddedModel):
+    title = "Recipes for rye bread: "
+    text = title + TEXTS[0]
+    whole, own = (model._second.encode([one]) for one in (text, TEXTS[0]))
+    expected = model._projection.of((whole + own) / 2)
+    first = model._first.space.dimension
+
+    (row,) = model.embed_statements([text], [len(title)])
+    assert np.allclose(row[first:] * ((1 + SHARE) / SHARE) ** 0.5, expected[0], atol=1e-4)
+    assert not np.allclose(row, model.embed_statements([text])[0], atol=1e-3)
+    assert np.allclose(
+        model.embed_statements([TEXTS[0]], [0]), model.embed_statements([TEXTS[0]]), atol=1e-5
+    )
