@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 
 import structlog
 
@@ -52,7 +53,10 @@ def load_embedder(settings: Settings) -> tuple[Embedder | None, EmbeddingModel]:
             hint += "; then `recalld reembed`"
         return None, EmbeddingModel(space=None, state=error.state or "missing", hint=hint)
     note = embedder.calibration_hint if isinstance(embedder, ServerEmbedder) else None
-    return embedder, EmbeddingModel(space=embedder.space, state="ok", hint=note)
+    model = EmbeddingModel(space=embedder.space, state="ok", hint=note)
+    if isinstance(embedder, EmbeddedModel):
+        model = replace(model, problem=embedder.problem)
+    return embedder, model
 
 
 def reopen_embedder(settings: Settings, identity: str) -> Embedder | None:

@@ -17,7 +17,7 @@ from daemon.ingesting import IngestLoop, Waiting
 from daemon.loop import StageReport
 from daemon.watching import Watches
 from recalld import __version__
-from recalld.errors import ModelState
+from recalld.errors import ModelError, ModelState
 from recalld.models.chat import ModelHealth
 from recalld.models.embedder import EmbeddingSpace
 from recalld.store.agreement import count_to_compare
@@ -46,6 +46,8 @@ class EmbeddingModel:
     space: EmbeddingSpace | None
     state: ModelState
     hint: str | None
+    # Why it makes no vectors after all, as far as is known without asking it for one.
+    problem: Callable[[], ModelError | None] = lambda: None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -346,14 +348,16 @@ class StatusReport:
             return self._embedding.model.state, self._embedding.model.hint
         if self._database.vectors_problem is not None:
             return "down", self._database.vectors_problem
-        problem, age_s = self._embed.problem, self._embed.step_age_s
+        problem = self._embed.problem or self._embedding.model.problem()
+        age_s = self._embed.step_age_s
         if age_s > _SLOW_S:
             return (
                 "slow",
                 f"it has not answered for {age_s:.0f} s; recall goes by keywords meanwhile",
             )
         if problem is not None:
-            return problem.state or "down", problem.hint or problem.message
+            told = f"{problem.message}: {problem.hint}" if problem.hint else problem.message
+            return problem.state or "down", told
         return self._embedding.model.state, self._embedding.model.hint
 
 

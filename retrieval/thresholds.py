@@ -24,6 +24,8 @@ ABOVE_SHIPPED = 0.26
 LEAST_STATEMENTS = 50
 # By what factor a memory must have grown or shrunk to be measured again.
 GROWTH = 1.5
+# Fewer questions of a language say nothing of how far their strengths scatter.
+_LEAST_ANSWERED = 3
 _DIGITS = 4
 
 
@@ -90,7 +92,7 @@ class Thresholds:
 
         Latin letters without a word that tells their language are held to the highest threshold of the Latin
         languages: such words are most likely of the language of the notes, and that is the one whose foreign questions
-        come nearest, as they share words with the notes.
+        come nearest, as they share words with the notes. (Words that no note has share none; the caller gives None.)
         """
         if language == "latin":
             known = [self.by_language[one] for one in LATIN if one in self.by_language]
@@ -99,11 +101,11 @@ class Thresholds:
 
 
 def foreign(strengths: Mapping[Tongue, Sequence[float]]) -> dict[Tongue, Foreign]:
-    """What the strengths of each language come to; a language without any is left out."""
+    """What the strengths of each language come to; a language with too few is left out."""
     return {
         language: Foreign(round(median(some), _DIGITS), round(pstdev(some), _DIGITS))
         for language, some in strengths.items()
-        if some
+        if len(some) >= _LEAST_ANSWERED
     }
 
 

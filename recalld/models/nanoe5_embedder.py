@@ -9,6 +9,7 @@ import hashlib
 import json
 import platform
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -38,6 +39,9 @@ _SCRIPTS = (
     ("ar", re.compile("[\u0600-\u06ff]"), 5.0),
     ("ru", re.compile("[\u0400-\u04ff]"), 5.0),
 )
+# No other sign comes near to the eighteen letters that this one stands for.
+_LONGEST_SIGN = "\ufdfa"
+_SPELLED = unicodedata.normalize("NFKC", _LONGEST_SIGN)
 _KANA = re.compile("[\u3040-\u30ff]")
 _LATIN = ("en", "nl", "de", "fr", "es", "it", "pt")
 _LATIN_WORD = re.compile("[A-Za-z\u00c0-\u024f]+")
@@ -141,8 +145,12 @@ def _unit(rows: Matrix) -> Matrix:
 
 
 def _sound(text: str) -> str:
-    """The text without what the engine trips over: it stops at NUL and refuses lone surrogates."""
-    return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8") or " "
+    """The text without what the engine trips over: it stops at NUL, refuses lone surrogates, and one sign breaks it.
+
+    A few of U+FDFA in a row become more letters than the engine has room for, which ends the process.
+    """
+    spelled = text.replace("\0", " ").replace(_LONGEST_SIGN, _SPELLED)
+    return spelled.encode("utf-8", "replace").decode("utf-8") or " "
 
 
 def _load_engine(threads: int) -> Any:

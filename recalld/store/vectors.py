@@ -1,7 +1,7 @@
 """Vectors: how they are kept, and the search over those of the space in use.
 
 Each statement has one int8 vector with a scale of its own, which cosine does not see, and one bit a dimension. The
-search reads the bits of every statement (48 bytes each, .1 µs), takes the nearest two thousand, of those the nearest
+search reads the bits of every statement (72 bytes each, .1 µs), takes the nearest two thousand, of those the nearest
 few hundred by exact cosine, and computes exact cosines for all statements of their passages. Below `EXACT_BELOW`
 statements it computes all of them exactly.
 """

@@ -199,7 +199,7 @@ def test_age_of_the_oldest_change_is_told(parts):
 def test_model_that_fails_is_down_with_what_to_do(parts):
     parts.embed.problem = TransientModelError("no answer", hint="start it")
     told = parts.report.result()["models"]["embedding"]
-    assert (told["state"], told["hint"]) == ("down", "start it")
+    assert (told["state"], told["hint"]) == ("down", "no answer: start it")
     assert parts.report.degraded() == ("vectors",)
     parts.embed.problem = TransientModelError("no answer")
     assert parts.report.result()["models"]["embedding"]["hint"] == "no answer"
@@ -340,7 +340,7 @@ def test_new_model_that_fails_does_not_degrade_recall_by_the_old_one(parts):
     parts.embed.problem = TransientModelError("no answer", hint="start it")
     report = changing(parts, CHANGE)
     told = report.result()["models"]["embedding"]
-    assert (told["state"], told["hint"].endswith("; start it")) == ("down", True)
+    assert (told["state"], told["hint"].endswith("; no answer: start it")) == ("down", True)
     assert report.degraded() == ()
     gone = changing(parts, CHANGE, answering=False)
     assert gone.degraded() == ("vectors",)

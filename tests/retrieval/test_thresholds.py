@@ -93,10 +93,7 @@ def test_nothing_found_leaves_the_shipped_threshold():
 
 
 def test_median_and_deviation_are_of_each_language_that_found_anything():
-    assert foreign({"en": [0.1, 0.3, 0.2], "nl": [], "de": [0.5]}) == {
-        "en": (0.2, 0.0816),
-        "de": (0.5, 0.0),
-    }
+    assert foreign({"en": [0.1, 0.3, 0.2], "nl": [], "de": [0.5, 0.5]}) == {"en": (0.2, 0.0816)}
 
 
 def test_more_scattered_strengths_give_a_higher_threshold():
