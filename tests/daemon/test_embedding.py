@@ -280,7 +280,7 @@ def test_model_that_is_down_leaves_keywords_and_comes_back(tmp_path):
         daemon.write("a.md", "部署在凌晨三点失败。\n\nDe uitrol faalde om drie uur.\n")
         daemon.call("sync")
         status = daemon.wait_for(lambda now: now["models"]["embedding"]["state"] == "down")
-        assert status["models"]["embedding"]["hint"] == "start it"
+        assert status["models"]["embedding"]["hint"] == "the model does not answer: start it"
         assert status["stages"]["vectors"]["reason"] == "the model does not answer"
         daemon.wait_for(lambda now: now["queue"]["dirty"] == 0)
         found = daemon.call("recall", query="uitrol faalde")
