@@ -31,7 +31,7 @@ from recalld.store.vectors import (
     unit_rows,
 )
 
-# Statements kept in memory at most: 1.5 KB each.
+# Statements kept in memory at most: 2.3 KB each with the embedded model.
 CAPACITY = 100_000
 # Passages beyond the limit that are taken as well, as some of the best may be gone.
 _SPARE = 50
