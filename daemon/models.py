@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from dataclasses import replace
 
 import structlog
 
@@ -48,15 +47,16 @@ def load_embedder(settings: Settings) -> tuple[Embedder | None, EmbeddingModel]:
             embedder = open_embedder(settings.embedding, settings.llm, os.environ)
     except ModelError as error:
         _log.warning("model.missing", reason=error.message, hint=error.hint)
-        hint = f"{error.message}: {error.hint}" if error.hint else error.message
+        hint = error.told
         if isinstance(error, TransientModelError):
             hint += "; then `recalld reembed`"
         return None, EmbeddingModel(space=None, state=error.state or "missing", hint=hint)
-    note = embedder.calibration_hint if isinstance(embedder, ServerEmbedder) else None
-    model = EmbeddingModel(space=embedder.space, state="ok", hint=note)
+    space = embedder.space
     if isinstance(embedder, EmbeddedModel):
-        model = replace(model, problem=embedder.problem)
-    return embedder, model
+        return embedder, EmbeddingModel(
+            space=space, state="ok", hint=None, problem=embedder.problem
+        )
+    return embedder, EmbeddingModel(space=space, state="ok", hint=embedder.calibration_hint)
 
 
 def reopen_embedder(settings: Settings, identity: str) -> Embedder | None:
@@ -96,8 +96,7 @@ def load_reranker(settings: Settings, chat: SharedChat) -> Reranker | None:
         return open_rerank_client(rerank, settings.llm, os.environ)
     except ModelError as error:
         _log.warning("model.missing", reason=error.message, hint=error.hint)
-        hint = f"{error.message}: {error.hint}" if error.hint else error.message
-        return NoReranker(rerank.model, state=error.state or "off", hint=hint)
+        return NoReranker(rerank.model, state=error.state or "off", hint=error.told)
 
 
 def extract_loop(

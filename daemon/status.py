@@ -356,8 +356,7 @@ class StatusReport:
                 f"it has not answered for {age_s:.0f} s; recall goes by keywords meanwhile",
             )
         if problem is not None:
-            told = f"{problem.message}: {problem.hint}" if problem.hint else problem.message
-            return problem.state or "down", told
+            return problem.state or "down", problem.told
         return self._embedding.model.state, self._embedding.model.hint
 
 

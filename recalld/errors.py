@@ -43,6 +43,11 @@ class RecalldError(Exception):
         self.message = message
         self.hint = hint
 
+    @property
+    def told(self) -> str:
+        """What is wrong, and what to do where that is known, in one line."""
+        return f"{self.message}: {self.hint}" if self.hint else self.message
+
 
 class SettingsError(RecalldError):
     """The settings are wrong. `mistakes` holds every one of them, a sentence each."""

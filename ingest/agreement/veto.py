@@ -163,9 +163,8 @@ def _is_carried_along(mine: _Said, theirs: _Said) -> bool:
             return True
         # The verb stays second.
         verb, moved = here[at : at + 1], here[at + 1 :]
-        if moved and moved[0][1] and (*moved, *verb, *first) == there:
-            return True
-        if moved and first[0][1] and not moved[0][1] and (*moved, *verb, *first) == there:
+        has_own = moved and (moved[0][1] or first[0][1])
+        if has_own and (*moved, *verb, *first) == there:
             return True
     return False
 

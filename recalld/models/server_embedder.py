@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 
 from recalld.errors import PermanentModelError
-from recalld.models.embedder import EmbeddingSpace, Matrix, Vector
+from recalld.models.embedder import EmbeddingSpace, Matrix, Vector, encodable
 from recalld.models.prefixes import prefixes
 
 BATCH = 32
@@ -243,4 +243,4 @@ def _threshold(unrelated: Matrix) -> float:
 
 def _sound(text: str) -> str:
     """The text without what JSON or a tokenizer trips over; empty when nothing is left."""
-    return text.replace("\0", " ").encode("utf-8", "replace").decode("utf-8").strip()
+    return encodable(text.replace("\0", " ")).strip()

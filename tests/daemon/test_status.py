@@ -17,8 +17,9 @@ from recalld.errors import ModelError, TransientModelError
 from recalld.models.chat import ModelHealth
 from recalld.store.connection import Database
 from retrieval.evidence import Calibration
-from retrieval.thresholds import Foreign, Measured, thresholds
+from retrieval.thresholds import thresholds
 from tests.fakes import WordEmbedder
+from tests.measured import measured
 from tests.running import RunningDaemon
 
 DONE = Waiting(dirty=0, oldest_s=None, scanning=False)
@@ -370,16 +371,8 @@ def test_shipped_threshold_is_told_until_one_is_measured(parts):
         "statements": None,
         "measuring": False,
     }
-    measured = Measured(
-        space=1,
-        identity="m",
-        questions="q",
-        statements=70,
-        day="2026-03-04",
-        foreign={"en": Foreign(0.3, 0.09)},
-    )
     parts.measuring = True
-    parts.calibration = replace(parts.calibration, thresholds=thresholds(measured, 0.38))
+    parts.calibration = replace(parts.calibration, thresholds=thresholds(measured(en=0.3), 0.38))
     assert parts.report.result()["evidence"] == {
         "threshold": {"en": 0.48, "other": 0.48},
         "measured": "2026-03-04",

