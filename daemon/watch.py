@@ -11,11 +11,13 @@ from __future__ import annotations
 import errno
 import os
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import structlog
 from watchdog.events import (
     DirAttribEvent,
     DirCreatedEvent,
@@ -31,7 +33,7 @@ from watchdog.events import (
     FileSystemEventHandler,
 )
 from watchdog.observers.api import BaseObserver
-from watchdog.observers.inotify import InotifyEmitter
+from watchdog.observers.inotify import InotifyEmitter, InotifyWatchGroup
 from watchdog.observers.inotify_c import (
     CallbackId,
     InotifyConstants,
@@ -41,11 +43,17 @@ from watchdog.observers.inotify_c import (
     WatchCallback,
     WatchDescriptor,
 )
+from watchdog.utils import BaseThread
 
 from daemon.limits import LIMIT_ERRORS, reached_limit
 from ingest.disk.ignore import NOTE_SUFFIXES, IgnoreRules
 from ingest.disk.records import RootIdentity, is_valid_name
 from ingest.disk.walk import root_identity
+
+_log = structlog.get_logger("watch")
+
+# How long the threads of a watch are waited for; they end in half a second.
+_LONGEST_STOP_S = 2.0
 
 # Without opened, closed-unwritten and modified-folder events: reading must not wake us, and what
 # happened in a folder is told of the thing in it.
@@ -236,14 +244,20 @@ class _Running(FileSystemEventHandler):
             self._observer.start()
         except OSError:
             self._inotify.stop()
-            self._inotify.join()
+            self._inotify.join(_LONGEST_STOP_S)
             raise
 
     def stop(self) -> None:
-        self._observer.stop()
-        self._observer.join()
-        self._inotify.stop()
-        self._inotify.join()
+        """Ends the threads; one that can't be ended is left behind, deaf, and does not keep the process."""
+        threads: list[BaseThread] = [*self._observer.emitters, self._observer, self._inotify]
+        for thread in threads:
+            _guarded(thread.stop, self._fail)
+        ends = time.monotonic() + _LONGEST_STOP_S
+        for thread in threads:
+            thread.join(max(0.0, ends - time.monotonic()))
+        left = [thread.name for thread in threads if thread.is_alive()]
+        if left or self._fault is not None:
+            _log.warning("watch.broke", root=self._top, left=left, error=repr(self._fault))
 
     def dispatch(self, event: FileSystemEvent) -> None:
         """Turns an event into the paths it is about."""
@@ -316,7 +330,6 @@ class _Inotify(InotifyFD):
     ) -> None:
         super().__init__()
         self.name = name
-        self.daemon = False
         self.on_fault = on_fault
         self._on_overflow = on_overflow
         self._on_unmounted = on_unmounted
@@ -357,6 +370,26 @@ class _Inotify(InotifyFD):
         return watch.wd
 
 
+class _Group(InotifyWatchGroup):
+    """watchdog's watches of one tree, without its faith that each path has one watch, and each watch a path.
+
+    A folder that was moved out of the tree is still watched, under its old path. When that path is another folder's,
+    and that one is moved or deleted, the path is gone for both.
+    """
+
+    def _remove_watch_internally(self, wd: WatchDescriptor) -> None:
+        path = self._active_callbacks_by_watch.pop(wd, None)
+        if path is not None and self._active_callbacks_by_path.get(path) == wd:
+            del self._active_callbacks_by_path[path]
+
+    def deactivate(self) -> None:
+        try:
+            super().deactivate()
+        finally:
+            # Somebody waits for the next event, and for nothing else.
+            self._move_event_grouper.close()
+
+
 class _Emitter(InotifyEmitter):
     """watchdog's maker of events, in a thread that is named and that fails audibly."""
 
@@ -365,7 +398,14 @@ class _Emitter(InotifyEmitter):
     def __init__(self, *args: object, **options: object) -> None:
         super().__init__(*args, **options)  # type: ignore[arg-type]  # passed on untouched
         self.name = f"{self._inotify_fd.name}-events"
-        self.daemon = False
+
+    def on_thread_start(self) -> None:
+        self._inotify = _Group(
+            self._inotify_fd,
+            os.fsencode(self.watch.path),
+            is_recursive=self.watch.is_recursive,
+            event_mask=self.get_event_mask_from_filter(),
+        )
 
     def run(self) -> None:
         _guarded(super().run, self._inotify_fd.on_fault)
@@ -391,8 +431,10 @@ class _Observer(BaseObserver):
     def __init__(self, inotify: _Inotify) -> None:
         super().__init__(_Emitter, inotify_fd=inotify)
         self.name = f"{inotify.name}-hints"
-        self.daemon = False
         self._on_fault = inotify.on_fault
+
+    def on_thread_stop(self) -> None:
+        """Leaves the emitter to whoever ends both: the library's own waits for it for as long as it takes."""
 
     def run(self) -> None:
         _guarded(super().run, self._on_fault)

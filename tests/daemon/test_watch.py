@@ -173,6 +173,51 @@ def test_a_folder_moved_out_is_hinted_at(root: Path, ears: Ears, watch: Watch) -
     ears.wait_for_path("priv")
 
 
+@pytest.mark.parametrize("then", ["renamed", "deleted"])
+def test_a_name_that_a_folder_moved_out_left_behind_can_be_used_again(
+    root: Path, ears: Ears, watch: Watch, then: str
+) -> None:
+    (root / "sub").mkdir()
+    watch.start()
+    (root / "sub").rename(root.parent / "out")
+    ears.wait_for_path("sub")
+    (root / "sub").mkdir()
+    (root / "sub" / "b.md").write_text("B.")
+    ears.wait_for_path("sub/b.md")
+    if then == "renamed":
+        (root / "sub").rename(root / "x")
+        ears.wait_for_path("x")
+    shutil.rmtree(root.parent / "out")
+    if then == "deleted":
+        shutil.rmtree(root / "sub")
+    (root / "c.md").write_text("C.")
+    ears.wait_for_path("c.md")
+    assert watch.check().state == "watching"
+    watch.stop()
+    assert not [one for one in threading.enumerate() if one.name.startswith("watch-V")]
+    assert watch.start().state == "watching"
+    (root / "d.md").write_text("D.")
+    ears.wait_for_path("d.md")
+
+
+def test_a_watch_that_can_not_be_ended_is_left_behind_and_another_takes_its_place(
+    root: Path, ears: Ears, watch: Watch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("daemon.watch._LONGEST_STOP_S", 0.1)
+    watch.start()
+    emitter = next(one for one in threading.enumerate() if isinstance(one, InotifyEmitter))
+    with monkeypatch.context() as patched:
+        patched.setattr(InotifyEmitter, "on_thread_stop", lambda _: {}["gone"])
+        assert watch.renew().state == "watching"
+    assert emitter.is_alive()
+    assert emitter.daemon
+    (root / "a.md").write_text("A.")
+    ears.wait_for_path("a.md")
+    # Nobody else can: it is no part of the watch any more.
+    emitter.stop()
+    emitter.join(DEADLINE_S)
+
+
 def test_reading_wakes_nobody(root: Path, ears: Ears, watch: Watch) -> None:
     (root / "x").mkdir()
     (root / "x" / "a.md").write_text("a")
