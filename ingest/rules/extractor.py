@@ -30,7 +30,7 @@ from recalld.records import (
     ParsedNote,
 )
 
-RULES_VERSION = "rules@6"
+RULES_VERSION = "rules@7"
 
 # Some tenths of a second of work, be they of many blocks or of one long one.
 _BLOCKS_A_STEP = 500

@@ -286,17 +286,25 @@ def _field_facts(draft: StatementDraft, context: NoteContext) -> tuple[Extracted
     if content_words(_FILLER.sub("", draft.text)) < 2:
         return ()
     (key, _), *_ = draft.unit.cells
-    return (
-        _fact(
-            draft.text,
-            draft.lines,
-            draft.source,
-            context,
-            stands_alone=False,
-            relations=field_relations(context.title, key, draft.source),
-            of_field=True,
-        ),
+    fact = _fact(
+        draft.text,
+        draft.lines,
+        draft.source,
+        context,
+        stands_alone=False,
+        relations=field_relations(context.title, key, draft.source),
+        of_field=True,
     )
+    return (replace(fact, happened=_period(draft) or fact.happened),)
+
+
+def _period(draft: StatementDraft) -> DateInterval | None:
+    """The days from the first to the second of two fields that tell the ends of a period; None for one field."""
+    told = [find_dates(value, note_date=None) for _, value in draft.unit.cells]
+    first, last = told[0], told[-1]
+    if len(told) == 1 or first is None or last is None or last.last < first.first:
+        return None
+    return DateInterval(first=first.first, last=last.last)
 
 
 def _row_facts(draft: StatementDraft, context: NoteContext) -> tuple[ExtractedFact, ...]:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ingest.markdown.markup import split_lines, squeeze, strip_markup
+from ingest.rules.dates import find_dates
 
 _FIELD = re.compile(r"(?P<key>[^\s:#'\"-][^:#]*?)\s*:(?:\s+(?P<value>.*))?$")
 _YAML_COMMENT = re.compile(r"(?:^|\s+)#(?:\s.*)?$")
@@ -24,6 +25,20 @@ _SILENT_KEYS = frozenset(
     sidebar_position sidebar_label draft toc image cover banner banner_y math
     """.split()  # noqa: SIM905 - a word list is read more easily as text
 )
+# What begins and what ends a period, as keys say it: `start`, `trip_end`, `Start date`.
+_KEY_WORD = re.compile(r"[^\W_]+")
+_BEGINS = frozenset(
+    """
+    start starts started begin begins began beginning from arrival van vanaf aankomst von ab beginn anfang ankunft
+    début debut de du arrivée desde inicio comienzo llegada inizio da início 开始 開始
+    """.split()  # noqa: SIM905
+)
+_ENDS = frozenset(
+    """
+    end ends ended finish finished to until till through departure tot einde eind vertrek bis ende abreise
+    fin au à jusque hasta final salida fine a até fim 结束 結束 終了
+    """.split()  # noqa: SIM905
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +49,8 @@ class Field:
     value: str
     start: int
     end: int
+    # Key and value of the field below that ends the period which this one begins.
+    until: tuple[str, str] | None = None
 
 
 def telling_fields(text: str) -> str:
@@ -51,7 +68,35 @@ def telling_fields(text: str) -> str:
 
 
 def find_fields(source: str) -> Iterator[Field]:
-    """Each key with a value, or with a list of them: `author: Kevin Kelly`."""
+    """Each key with a value, or with a list of them: `author: Kevin Kelly`; a period's two ends as one."""
+    last: Field | None = None
+    for field in _each_field(source):
+        if last is None:
+            last = field
+        elif _is_period(last, field):
+            yield replace(last, end=field.end, until=(field.key, field.value))
+            last = None
+        else:
+            yield last
+            last = field
+    if last is not None:
+        yield last
+
+
+def _is_period(first: Field, then: Field) -> bool:
+    """Whether two fields differ by nothing but that one begins and the other ends, and both tell a date."""
+    firsts, thens = (_KEY_WORD.findall(one.key.lower()) for one in (first, then))
+    apart = [pair for pair in zip(firsts, thens, strict=False) if pair[0] != pair[1]]
+    return (
+        len(firsts) == len(thens)
+        and len(apart) == 1
+        and apart[0][0] in _BEGINS
+        and apart[0][1] in _ENDS
+        and all(find_dates(one.value, note_date=None) for one in (first, then))
+    )
+
+
+def _each_field(source: str) -> Iterator[Field]:
     key, start, end = "", 0, 0
     values: list[str] = []
 

@@ -99,7 +99,12 @@ def find_units(block: Block, source: str, term: str = "") -> tuple[Unit, ...]:
         return ()
     if block.kind is BlockKind.FRONT_MATTER:
         return tuple(
-            Unit(kind="field", start=field.start, end=field.end, cells=((field.key, field.value),))
+            Unit(
+                kind="field",
+                start=field.start,
+                end=field.end,
+                cells=((field.key, field.value), *((field.until,) if field.until else ())),
+            )
             for field in find_fields(source)
         )
     if block.kind is BlockKind.FENCE:

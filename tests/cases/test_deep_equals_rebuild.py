@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
 from ingest.deep.extraction import DeepStage
+from ingest.rules.extractor import RULES_VERSION
 from recalld.models.chat import ChatReply, ChatRequest, ModelHealth
 from recalld.store.connection import Database, execute
 from tests.cases.test_equals_rebuild import QUICK_DISK, HereWrites, Notes, Store
@@ -150,9 +151,9 @@ def test_a_fact_that_one_model_says_and_the_next_passes_over_is_the_rules_again(
             by = dict(
                 execute(store.database.writer, "SELECT extractor, count(*) FROM fact GROUP BY 1")
             )
-            assert set(by) == {model, "rules@6"}
+            assert set(by) == {model, RULES_VERSION}
             [(beside,)] = execute(store.database.writer, "SELECT sum(beside) FROM block")
-            assert beside == by["rules@6"]
+            assert beside == by[RULES_VERSION]
         (vault / "b.md").write_text((vault / "a.md").read_text())
         shutil.move(vault / "b.md", vault / "a.md")
         store.look(None, full=True)

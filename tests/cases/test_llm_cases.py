@@ -10,6 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from ingest.deep.trial import SENTENCE
+from ingest.rules.extractor import RULES_VERSION
 from recalld.errors import ModelUnavailable
 from tests.copying import (
     answer,
@@ -85,7 +86,7 @@ def test_facts_of_the_model_take_the_place_of_the_rules(tmp_path, fake):
         assert facts(daemon) == {
             PORT: "llm",
             "De spiegel staat in Groningen.": "llm",
-            left_out: "rules@6",
+            left_out: RULES_VERSION,
         }
         assert status["extraction"]["beside"] == 1
         assert status["models"]["llm"] == {"name": "gemma3:4b", "state": "ok", "hint": None}
@@ -155,7 +156,7 @@ def test_auto_without_a_server_costs_nothing_and_says_so(tmp_path):
         assert status["models"]["llm"]["state"] == "off"
         assert "`ollama serve`" in status["models"]["llm"]["hint"]
         assert status["queue"]["extract"] == 0
-        assert facts(daemon) == {PORT: "rules@6"}
+        assert facts(daemon) == {PORT: RULES_VERSION}
         assert daemon.texts("database port") == [PORT]
 
 
@@ -250,7 +251,7 @@ def test_no_facts_from_a_long_text_are_asked_for_twice_and_take_nothing_away(tmp
         daemon.settle()
         assert sorted(map(len, calls(fake))) == [1, 1, 1]
         assert sum(LONG in texts for texts in calls(fake)) == 2
-        assert set(facts(daemon).values()) == {"rules@6"}
+        assert set(facts(daemon).values()) == {RULES_VERSION}
         assert MIRROR in facts(daemon)
         assert set(blocks(daemon).values()) == {"done"}
         assert daemon.texts("mirror Groningen") == [MIRROR]
@@ -265,7 +266,7 @@ def test_newer_fact_that_the_model_passes_over_goes_on_superseding_the_older(tmp
         daemon.settle()
         superseded = "SELECT text FROM fact WHERE superseded_by IS NOT NULL"
         assert daemon.rows(superseded) == [(older,)]
-        assert facts(daemon) == {older: "llm", newer: "rules@6"}
+        assert facts(daemon) == {older: "llm", newer: RULES_VERSION}
 
 
 def test_fact_in_other_words_takes_the_place_of_the_rules_and_is_one_hit(tmp_path, fake):
@@ -285,7 +286,7 @@ def test_piece_of_a_sentence_takes_no_facts_place(tmp_path, fake):
         daemon.write("a.md", f"{hired}\n")
         status = daemon.settle()
         assert status["extraction"]["refused"] == {"fragment": 2}
-        assert facts(daemon)[hired] == "rules@6"
+        assert facts(daemon)[hired] == RULES_VERSION
 
 
 def test_emptied_note_leaves_no_fact_of_the_model(tmp_path, fake):
@@ -441,7 +442,7 @@ def test_useless_answers_park_the_block_and_spare_the_others(tmp_path, fake, ste
         daemon.write("a.md", f"# House\n\n{MIRROR}\n\n{poison}\n\n{GATEWAY}\n")
         daemon.write("b.md", f"{PORT}\n")
         status = daemon.settle()
-        assert facts(daemon) == {MIRROR: "llm", GATEWAY: "llm", PORT: "llm", poison: "rules@6"}
+        assert facts(daemon) == {MIRROR: "llm", GATEWAY: "llm", PORT: "llm", poison: RULES_VERSION}
         assert status["queue"]["parked"] == 1
         [parked] = status["extraction"]["parked"]
         assert (parked["path"], parked["lines"]) == ("a.md", [5, 5])
@@ -469,7 +470,7 @@ def test_model_of_no_use_is_told_gives_nothing_up_and_is_used_once_it_is_of_use(
         assert "of no use" in status["models"]["llm"]["hint"]
         assert "llm.model" in status["models"]["llm"]["hint"]
         assert status["queue"]["parked"] == 0
-        assert set(facts(daemon).values()) == {"rules@6"}
+        assert set(facts(daemon).values()) == {RULES_VERSION}
         # As many as show it, and the plain sentence now and then.
         assert len(calls(fake)) <= 6
         fake.answer = copied
@@ -598,7 +599,7 @@ def test_block_of_which_nothing_holds_keeps_its_own_facts(tmp_path, fake):
     with with_model(tmp_path, fake) as daemon:
         daemon.write("a.md", f"{PORT}\n")
         status = daemon.settle()
-        assert facts(daemon) == {PORT: "rules@6"}
+        assert facts(daemon) == {PORT: RULES_VERSION}
         assert status["extraction"]["refused"]["leak"] == 2
         assert "holds" in status["extraction"]["parked"][0]["reason"]
 

@@ -9,6 +9,7 @@ import pytest
 
 from ingest.deep.extraction import DeepStage, extractor_of
 from ingest.deep.trial import SENTENCE
+from ingest.rules.extractor import RULES_VERSION
 from recalld.errors import ModelError, TransientModelError
 from recalld.models.chat import ChatReply, ChatRequest, ModelHealth, check_fits
 from recalld.models.tokens import fewest_tokens
@@ -188,7 +189,7 @@ def test_failure_is_the_texts_fault_when_the_model_answers_another_question(deep
     deep.model.poison["F28"] = slow(state)
     outcomes = deep.run()
     assert outcomes.count("failed") == 3
-    assert deep.by() == {PORT: "llm", BOILER: "rules@6"}
+    assert deep.by() == {PORT: "llm", BOILER: RULES_VERSION}
     assert deep.rows("SELECT parked_reason FROM block WHERE extraction = 'parked'") == [
         ("no answer",)
     ]
@@ -204,7 +205,7 @@ def test_a_models_fact_is_as_important_as_what_it_was_taken_from(deep):
     assert deep.rows(shown) == [(BOILER, 0.5), (PORT, 0.8), (MIRROR, 0.5)]
     deep.put(f"---\narchived: true\n---\n{text}")
     deep.run()
-    assert set(deep.by().values()) - {"rules@6"} == {"llm"}
+    assert set(deep.by().values()) - {RULES_VERSION} == {"llm"}
     assert (BOILER, 0.3) in deep.rows(shown)
     asked = len(deep.model.requests)
     deep.put(text)
@@ -250,7 +251,7 @@ def test_long_block_goes_in_pieces_and_none_is_asked_twice(deep):
     deep.model.complete = complete  # type: ignore[method-assign] # the fake's own
     with pytest.raises(ModelError):
         deep.stage.step(EXTRACTOR)
-    assert set(deep.by().values()) == {"rules@6"}
+    assert set(deep.by().values()) == {RULES_VERSION}
     assert deep.run() == ["accepted"]
     asked = [text for texts in deep.model.asked for text in texts]
     assert len(asked) == len(set(asked)) + 1
@@ -284,7 +285,7 @@ def test_answer_cut_at_the_limit_is_no_answer(deep):
     deep.put(f"{PORT}\n")
     deep.model.answer = of_notes(lambda _: Step(text=say(PORT).text, reason="length"))
     assert deep.run() == ["failed"] * 3
-    assert deep.by() == {PORT: "rules@6"}
+    assert deep.by() == {PORT: RULES_VERSION}
 
 
 def test_invented_facts_alone_are_tried_once_more_then_parked_with_their_count(deep):
@@ -292,7 +293,7 @@ def test_invented_facts_alone_are_tried_once_more_then_parked_with_their_count(d
     deep.model.answer = of_notes(lambda _: say("The gateway listens on port 9091."))
     deep.run()
     assert deep.model.asked == [[PORT], [PORT], [SENTENCE]]
-    assert deep.by() == {PORT: "rules@6"}
+    assert deep.by() == {PORT: RULES_VERSION}
     [(state, refused)] = deep.rows("SELECT extraction, refused FROM block")
     assert (state, json.loads(refused)) == ("parked", {"number": 1})
 
@@ -315,7 +316,7 @@ def test_no_facts_from_a_long_text_are_asked_for_twice_and_from_a_short_one_once
     deep.put(f"{PORT}\n", "b.md")
     deep.run()
     assert len(deep.model.requests) == 3
-    assert deep.by() == dict.fromkeys([*sentences(long), PORT], "rules@6")
+    assert deep.by() == dict.fromkeys([*sentences(long), PORT], RULES_VERSION)
     assert deep.rows("SELECT DISTINCT extraction, refused FROM block") == [("done", "{}")]
 
 
@@ -326,9 +327,9 @@ def test_what_the_model_leaves_out_stays_as_the_rules_said_it(deep):
     assert deep.by() == {
         "On port 9090 the gateway listens.": "llm",
         "The plotter was sold.": "llm",
-        MIRROR: "rules@6",
-        BOILER: "rules@6",
-        "The plotter was sold in May 2024.": "rules@6",
+        MIRROR: RULES_VERSION,
+        BOILER: RULES_VERSION,
+        "The plotter was sold in May 2024.": RULES_VERSION,
     }
     assert deep.rows("SELECT beside FROM block") == [(3,)]
 
@@ -364,7 +365,7 @@ def test_what_another_model_leaves_out_is_as_the_rules_said_it(deep):
     assert deep.stage.queue_others("llm:other") == 1
     assert deep.stage.step("llm:other").outcome == "accepted"
     assert deep.rows("SELECT uid, text FROM fact ORDER BY uid") == before
-    assert set(deep.by().values()) == {"rules@6"}
+    assert set(deep.by().values()) == {RULES_VERSION}
 
 
 def test_a_superseded_fact_stays_so_when_the_model_passes_over_the_newer_one(deep):

@@ -84,7 +84,7 @@ def check(found: tuple[ExtractedBlock, ...]) -> None:
 
 
 def test_the_version_names_the_rules():
-    assert RULES_VERSION == "rules@6"
+    assert RULES_VERSION == "rules@7"
 
 
 def test_there_is_one_result_a_block_in_order():

@@ -12,7 +12,7 @@ from ingest.rules.facts import (
     states_something,
 )
 from ingest.rules.passages import split_block
-from recalld.records import Block, BlockKind, Category, ExtractedFact, Lines
+from recalld.records import Block, BlockKind, Category, DateInterval, ExtractedFact, Lines
 
 CONTEXT = NoteContext(note_date=date(2026, 3, 10), names=frozenset({"Postgres", "Nomad"}))
 
@@ -245,6 +245,13 @@ def test_links_that_are_all_there_is_state_nothing(text):
 def test_code_and_headings_state_nothing():
     assert facts("```\nThe server listens on port 5432.\n```\n", BlockKind.FENCE) == []
     assert facts("# The server listens on port 5432.\n", BlockKind.HEADING) == []
+
+
+def test_a_period_of_the_front_matter_is_one_fact_of_all_its_days():
+    (fact,) = facts("---\nstart: 2023-09-12\nend: 2023-09-30\n---\n", BlockKind.FRONT_MATTER)
+    assert fact.text == "start: 2023-09-12; end: 2023-09-30"
+    assert fact.happened == DateInterval(first=date(2023, 9, 12), last=date(2023, 9, 30))
+    assert fact.lines == Lines(first=2, last=3)
 
 
 def test_fields_of_the_front_matter_are_facts():

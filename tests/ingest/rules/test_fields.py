@@ -35,3 +35,24 @@ def test_a_field_knows_where_it_stands():
 def test_fields_about_the_file_are_emptied_and_lines_stay():
     text = "---\ntitle: T\ntags:\n  - a\nhost: db1\n---\n"
     assert telling_fields(text) == "\n\n\n\nhost: db1\n\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "until"),
+    [
+        ("start: 2023-09-12\nend: 2023-09-30\n", ("end", "2023-09-30")),
+        ("trip_start: 12 May 2023\n\n\ntrip_end: 30 May 2023\n", ("trip_end", "30 May 2023")),
+        ("van: 2023-09-12\ntot: 2023-09-30\n", ("tot", "2023-09-30")),
+        ("开始: 2023-09-12\n结束: 2023-09-30\n", ("结束", "2023-09-30")),
+        ("from: Ana\nto: Ben\n", None),
+        ("start: 2023-09-12\nhost: db1\nend: 2023-09-30\n", None),
+        ("trip start: 2023-09-12\nlease end: 2023-09-30\n", None),
+        ("start: 2023-09-12\nstart: 2023-09-30\n", None),
+        ("end: 2023-09-30\nstart: 2023-09-12\n", None),
+    ],
+)
+def test_the_ends_of_a_period_are_one_field(source, until):
+    first, *_ = find_fields(source)
+    assert first.until == until
+    if until:
+        assert source[first.start : first.end] == source.rstrip("\n")
