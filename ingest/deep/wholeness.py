@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from ingest.rules.facts import is_task, known_verbs, states_something
+from ingest.rules.facts import is_task, states_something
+from ingest.rules.verbs import known_verbs
 from retrieval.grounding.clauses import Analysed, Clause, Token, analyse
 from retrieval.grounding.wording import listed
 from retrieval.text.scripts import fold

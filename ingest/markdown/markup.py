@@ -8,6 +8,7 @@ from __future__ import annotations
 import html
 import re
 from bisect import bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 # Spans and labels have a longest length, so that a note of brackets costs no more than its size.
@@ -38,6 +39,7 @@ _LINE_MARK = re.compile(
     r"^[ \t]*(?:>[ \t]?)+(?:\[![\w-]+\][+-]?[ \t]*)?|^[ \t]*\#{1,6}(?:[ \t]+|$)|[ \t]+\#+[ \t]*$",
     re.MULTILINE,
 )
+_SUFFIX = re.compile(r"\.\w")
 _INTERESTING = re.compile(r"[*_`\[\]<>&~=\\^#]")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
 _SPACES = re.compile(r"\s+")
@@ -145,12 +147,40 @@ def _attribute_words(tag: re.Match[str]) -> str:
     return f" {shown} " + "\n" * (tag.group().count("\n") - shown.count("\n"))
 
 
+def _paired(marks: Iterable[re.Match[str]]) -> Iterator[tuple[int, int]]:
+    """Spans of the marks of emphasis that have their partner; one alone is a glob, a footnote or a star, and stays."""
+    # Marks that opened and are not closed yet, by sign: where each stands, and how much of it is left.
+    opened: dict[str, list[list[int]]] = {}
+    for mark in marks:
+        text, (start, end) = mark.string, mark.span()
+        sign, left = text[start], end - start
+        before, after = text[start - 1 : start].strip(), text[end : end + 1].strip()
+        waiting = opened.setdefault(sign, [])
+        # `/srv/*.zip`, `a.*b`: nobody means emphasis.
+        is_pattern = sign == "*" and (before in ("/", "\\", ".") or _SUFFIX.match(text, end))
+        if before and waiting and not (is_pattern and after):
+            while left and waiting:
+                taken = min(left, waiting[-1][1])
+                waiting[-1][1] -= taken
+                at = sum(waiting[-1])
+                yield at, at + taken
+                yield end - left, end - left + taken
+                left -= taken
+                if not waiting[-1][1]:
+                    waiting.pop()
+        elif after and not is_pattern:
+            waiting.append([start, left])
+
+
 def _removals(text: str) -> list[tuple[int, int, str, int]]:
     """(start, end, what stays in its place, where that stood), in order of start."""
     found = [(m.start(), m.end(), "", m.start()) for m in _LINE_MARK.finditer(text)]
+    emphasis: list[re.Match[str]] = []
     for m in _INLINE.finditer(text):
         kind = m.lastgroup
-        if kind in ("code", "ticks"):
+        if kind in ("strong", "under", "star"):
+            emphasis.append(m)
+        elif kind in ("code", "ticks"):
             # A removal that removes nothing: it only keeps others out of the code.
             found.append((m.start(), m.end(), m.group(), m.start()))
         elif kind == "wikilink":
@@ -165,6 +195,7 @@ def _removals(text: str) -> list[tuple[int, int, str, int]]:
         else:
             gap = " " if kind == "tag" and m.group()[:3].lower() == "<br" else ""
             found.append((m.start(), m.end(), gap, m.start()))
+    found += ((start, end, "", start) for start, end in _paired(emphasis))
     found.sort(key=lambda removal: removal[0])
     return found
 

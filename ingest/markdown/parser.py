@@ -285,12 +285,12 @@ def _math_block(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     at = state.bMarks[start] + state.tShift[start]
     if not state.src.startswith("$$", at) or state.is_code_block(start):
         return False
-    first_end = state.eMarks[start]
-    if (
-        state.src[at:first_end].rstrip(" \t").endswith("$$")
-        and len(state.src[at:first_end].rstrip(" \t")) > 3
-    ):
+    told = state.src[at : state.eMarks[start]].rstrip(" \t")
+    if len(told) > 3 and told.endswith("$$"):
         last = start
+    elif "$$" in told[2:]:
+        # Closed where it began: a formula in a line of prose.
+        return False
     else:
         ends = _math_ends(state)
         index = bisect_right(ends, start)

@@ -16,7 +16,7 @@ from ingest.rules.entities import collect_names, title_names
 from ingest.rules.facts import NoteContext, find_facts, turns
 from ingest.rules.importance import Importances, find_importances
 from ingest.rules.labels import is_term
-from ingest.rules.passages import PassageDraft, StatementDraft, split_block
+from ingest.rules.passages import PassageDraft, StatementDraft, leans, split_block
 from ingest.rules.sequence import find_sequence
 from ingest.rules.units import opens_definition
 from ingest.steps import finish
@@ -222,9 +222,15 @@ def _lead_ins(blocks: tuple[Block, ...], drafts: list[tuple[PassageDraft, ...]])
             continue
         found.append(announced if block.kind in _LED_IN else "")
         if block.kind is BlockKind.PARAGRAPH and passages:
-            last = passages[-1].statements[-1]
-            told = last.sentences[-1].text if last.sentences else ""
-            announced = told if told.endswith((":", "：")) else ""
+            announced = _announcement(passages[-1])
         elif block.kind is not BlockKind.LIST_ITEM:
             announced = ""
     return found
+
+
+def _announcement(passage: PassageDraft) -> str:
+    """The last sentence of a passage where it announces what follows, with the one that it leans on; else ""."""
+    *before, told = [""] + [one.text for draft in passage.statements for one in draft.sentences]
+    if not told.endswith((":", "：")):
+        return ""
+    return f"{before[-1]} {told}" if leans(told) and before[-1] else told

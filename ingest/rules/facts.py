@@ -18,6 +18,7 @@ from ingest.rules.entities import find_entities, is_title, link_labels
 from ingest.rules.passages import Sentence, StatementDraft, leans
 from ingest.rules.relations import cell_relation, field_relations, find_relations
 from ingest.rules.sentences import count_cjk, split_sentences
+from ingest.rules.verbs import has_verb
 from recalld.records import Category, DateInterval, ExtractedFact, Lines, Relation
 from retrieval.grounding.wording import modality_of, negation
 from retrieval.text.words import stop_words
@@ -30,6 +31,7 @@ _FINAL = re.compile(r"[.!。！．…؟।۔][\"'”’」』)\]*_`]*$")
 _QUESTION = re.compile(
     r"[?？؟;](?<!;)[\"'”’」』)\]*_]*\s*$|(?:吗|呢|(?:です|ます|でしょう|ません|ました|の)か)[。．]?$"
 )
+_ANSWERED = re.compile(r"(?:(?<=\?)\s|(?<=[？؟]))\s*(?=\S)")
 # Greek asks with what looks like a semicolon, and is typed as one.
 _GREEK_QUESTION = re.compile(r"[\u0370-\u03ff\u1f00-\u1fff][\"'»)\]*_]*;\s*$")
 _ASKING = re.compile(
@@ -76,21 +78,6 @@ _CODE = re.compile(r"`+[^`]*`+")
 _URL = re.compile(r"<?\b(?:[a-z]+://|www\.|mailto:)\S+", re.IGNORECASE)
 _WORDS = re.compile(r"[^\W_]+(?:['’._-][^\W_]+)*")
 _LETTERS = re.compile(r"[^\W\d_]+")
-_VERBS = frozenset(
-    """
-    is are was were be been has have had do does did can could will would should must may might need
-    needs use uses run runs
-     make makes get gets go goes went mean means give gives take takes keep keeps let lets allow allows require requires
-    like likes love loves prefer prefers want wants own owns live lives work works cost costs weigh
-    weighs contain contains
-    support supports fail fails broke
-    zijn wordt worden werd heeft hebben kan kunnen moet moeten mag zal zou gaat ging staat ligt komt geeft maakt doet
-    werkt draait
-    ist sind war waren wird werden wurde hat haben hatte kann können muss müssen soll darf geht steht liegt kommt macht
-    läuft gibt
-    est sont était étaient sera peut peuvent doit doivent fait va ont avait permet
-    """.split()  # noqa: SIM905 - a word list is read more easily as text
-)
 # Words that point to something outside the sentence.
 _POINTING = frozenset(
     """
@@ -241,7 +228,11 @@ def _has_content(text: str, parents: str) -> bool:
 
 
 def is_question(text: str) -> bool:
-    """Whether a sentence asks: by its mark, or by how it opens where it has no mark at its end."""
+    """Whether a sentence asks: by its mark, or by how it opens where it has no mark at its end.
+
+    An answer that is told with its question does not ask.
+    """
+    text = _ANSWERED.split(text)[-1]
     return bool(_QUESTION.search(text) or _ASKING.match(text) or _GREEK_QUESTION.search(text))
 
 
@@ -279,7 +270,7 @@ def _could_be_sentence(text: str) -> bool:
     if count_cjk(text) >= 6:
         return states_something(text) and not leans(text)
     words = _WORDS.findall(text)
-    return len(words) >= 3 and _has_verb(text) and not leans(text) and states_something(text)
+    return len(words) >= 3 and has_verb(text) and not leans(text) and states_something(text)
 
 
 def _field_facts(draft: StatementDraft, context: NoteContext) -> tuple[ExtractedFact, ...]:
@@ -375,7 +366,7 @@ def stands_alone(text: str, *, has_parents: bool = False) -> bool:
         return words + cjk // 2 >= 2
     if cjk >= 8:
         return bool(_FINAL.search(text))
-    if words < 4 or not (_FINAL.search(text) or _has_verb(text)):
+    if words < 4 or not (_FINAL.search(text) or has_verb(text)):
         return False
     # `The port is 5432.` is another port under another heading; a name makes it one thing.
     vague = _DEFINITE.match(text) and words < 9 and not re.search(r"`|\s[A-Z]", text)
@@ -396,18 +387,6 @@ def _has_loose_pronoun(text: str) -> bool:
     """Whether an `it` or `them` comes before anything that it could stand for."""
     pronoun = _PRONOUN.search(text)
     return pronoun is not None and not _ANTECEDENT.search(text, 0, pronoun.start())
-
-
-def known_verbs(text: str) -> frozenset[str]:
-    """The words of a text that are common verbs, in small letters."""
-    return _VERBS.intersection(_LETTERS.findall(text.lower()))
-
-
-def _has_verb(text: str) -> bool:
-    """Whether a word of the sentence looks like a verb."""
-    return bool(known_verbs(text)) or any(
-        len(word) > 4 and word.endswith("ed") for word in _LETTERS.findall(text.lower())
-    )
 
 
 def _says_more_than_code(text: str) -> bool:

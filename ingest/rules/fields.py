@@ -14,7 +14,8 @@ from ingest.rules.dates import find_dates
 
 _FIELD = re.compile(r"(?P<key>[^\s:#'\"-][^:#]*?)\s*:(?:\s+(?P<value>.*))?$")
 _YAML_COMMENT = re.compile(r"(?:^|\s+)#(?:\s.*)?$")
-_FIELD_ITEM = re.compile(r"\s*-\s+(?P<value>.*)$")
+_INDENTED = re.compile(r"([ \t]*)((?:-[ \t]+)?)(.*)")
+_BLOCK = re.compile(r"[|>][+-]?\d?")
 # Said elsewhere (title, date, tags), or about the file's life and looks rather than its matter.
 _SILENT_KEYS = frozenset(
     """
@@ -96,27 +97,76 @@ def _is_period(first: Field, then: Field) -> bool:
     )
 
 
+@dataclass(slots=True)
+class _Open:
+    """A field of which more lines may come."""
+
+    path: tuple[str, ...]
+    indent: int
+    values: list[str]
+    start: int
+    end: int
+    # An item of a list that has keys of its own, which are told beside each other.
+    is_map: bool = False
+
+    @property
+    def is_block(self) -> bool:
+        """Whether what stands indented below is its text, whatever it looks like."""
+        return not self.is_map and _BLOCK.fullmatch(self.values[0].strip()) is not None
+
+    def fields(self) -> Iterator[Field]:
+        value = (" " if self.is_block else ", ").join(
+            plain for raw in self.values if (plain := _plain_value(raw))
+        )
+        if value:
+            yield Field(key=" › ".join(self.path), value=value, start=self.start, end=self.end)
+
+
 def _each_field(source: str) -> Iterator[Field]:
-    key, start, end = "", 0, 0
-    values: list[str] = []
-
-    def found() -> Iterator[Field]:
-        value = ", ".join(plain for raw in values if (plain := _plain_value(raw)))
-        if key and value:
-            yield Field(key=key, value=value, start=start, end=end)
-
+    # The keys that the line at hand may stand below, outermost first, with their indentation.
+    above: list[tuple[int, str]] = []
+    last: _Open | None = None
     at = 0
     for line in split_lines(source):
         stripped = line.rstrip()
-        if match := _FIELD.match(stripped):
-            yield from found()
-            key, start, values = match.group("key"), at, [match.group("value") or ""]
-            end = at + len(stripped)
-        elif key and (item := _FIELD_ITEM.match(stripped)):
-            values.append(item.group("value"))
-            end = at + len(stripped)
+        start, end = at, at + len(stripped)
         at += len(line)
-    yield from found()
+        if not stripped:
+            continue
+        parts = _INDENTED.match(stripped)
+        indent, dash, rest = (len(parts[1]), parts[2], parts[3]) if parts else (0, "", stripped)
+        field = _FIELD.match(rest)
+        if last is not None and last.is_block and indent > last.indent:
+            last.values.append(rest if not dash else dash + rest)
+            last.end = end
+        elif field and not dash and last is not None and last.is_map and indent > last.indent:
+            last.values.append(rest)
+            last.end = end
+        elif field and (not dash or above):
+            if last is not None:
+                yield from last.fields()
+            key, value = field["key"], field["value"] or ""
+            # A list may stand as far out as its key.
+            while above and above[-1][0] >= indent + bool(dash):
+                above.pop()
+            if dash:
+                path = tuple(name for _, name in above)
+                last = _Open(path, indent, [rest], start, end, is_map=True)
+            else:
+                above.append((indent, key))
+                last = _Open(tuple(name for _, name in above), indent, [value], start, end)
+        elif last is not None and dash:
+            if last.is_map:
+                yield from last.fields()
+                last = _Open(last.path, indent, [rest], start, end)
+            else:
+                last.values.append(rest)
+                last.end = end
+        elif last is not None and indent > last.indent and last.values[-1]:
+            last.values[-1] += f" {rest}"
+            last.end = end
+    if last is not None:
+        yield from last.fields()
 
 
 def _plain_value(raw: str) -> str:

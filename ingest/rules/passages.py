@@ -15,6 +15,7 @@ from itertools import pairwise
 from ingest.markdown.markup import split_lines, squeeze, strip_markup, without_struck
 from ingest.rules.sentences import Span, split_sentences, trim, weight
 from ingest.rules.units import Unit, find_units, searchable_source
+from ingest.rules.verbs import has_verb
 from recalld.records import Block, BlockKind, Lines
 
 PASSAGE_LENGTH = 1200
@@ -51,6 +52,20 @@ _LEANING = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_YES_OR_NO = re.compile(
+    r"(?:yes|yep|yeah|no|nope|ja|jawel|nee|nein|doch|oui|non|si|sí|sì|não|sim|да|нет|evet|hayır)(?=[\s,.;:!–—-]|$)"
+    r"|(?:是的?|不是|不|没有|对|有|可以|不可以|はい|いいえ|ええ|네|예|아니[요오]?)(?=[\s,.;:!，。、！]|$)",
+    re.IGNORECASE,
+)
+_ASKING = ("?", "？", "؟")
+# What begins so has a verb, though it may be none of those that are known.
+_SUBJECT = re.compile(
+    r"(?:the|a|an|my|our|your|his|her|their|i|we|you|he|she|it|they|de|het|een|mijn|ons|onze|wij|we|ik|der|die|das|ein|eine"
+    r"|mein|meine|unser|unsere|wir|ich|er|sie|es|le|la|les|un|une|mon|ma|notre|nous|je|il|elle|el|los|las|una|mi)\s",
+    re.IGNORECASE,
+)
+# A piece without a verb that weighs more is hardly what a question before it asks for.
+_ANSWER = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,6 +158,15 @@ def split_block(block: Block, term: str = "") -> tuple[PassageDraft, ...]:
 def leans(text: str) -> bool:
     """Whether a sentence starts with a word that points back to the one before it."""
     return _LEANING.match(text.lstrip("\"'“‘(*")) is not None
+
+
+def answers(text: str) -> bool:
+    """Whether a sentence behind a question says too little without it: `No, it died.`, `Under the pot.`, `Ann.`."""
+    if _YES_OR_NO.match(text):
+        return True
+    said = weight(text)
+    is_piece = not has_verb(text) and not _SUBJECT.match(text)
+    return said < _SHORT or (said < _ANSWER and is_piece)
 
 
 def _pack(placed: list[_Placed], source: _Source) -> Iterator[PassageDraft]:
@@ -249,17 +273,20 @@ def _place_code(unit: Unit, source: _Source) -> Iterator[_Placed]:
 
 
 def _statement_groups(text: str) -> Iterator[list[Span]]:
-    """Statements as lists of spans: a leaning sentence shares its span, a short one its list."""
+    """Statements as lists of spans: a leaning sentence or an answer shares its span, a short one its list."""
     spans = [
         piece for a, b in split_sentences(text) for piece in _cut(text, a, b) if piece[0] < piece[1]
     ]
     sentences: list[Span] = []
     count = 0
     for a, b in spans:
+        said = text[a:b]
         joins = (
             sentences
             and count < _JOINED_SENTENCES
-            and leans(text[a:b])
+            and (answers(said) if text[slice(*sentences[-1])].endswith(_ASKING) else leans(said))
+            # What announces or asks would take the sentence before it out of the facts.
+            and not said.endswith((":", "：", *_ASKING))
             and weight(text[sentences[-1][0] : b]) <= _JOINED_LENGTH
         )
         if joins:

@@ -19,21 +19,37 @@ Span = tuple[int, int]
 _ABBREVIATIONS = frozenset(
     """
     e.g i.e cf vs approx mr mrs ms dr prof st incl resp
-    o.a bijv bv m.b.t t.o.v d.w.z m.u.v i.v.m o.b.v z.s.m dhr mevr mw drs evt blz zgn
-    z.b d.h u.a bzw vgl ggf evtl inkl exkl bspw sog
+    o.a bijv bv m.b.t t.o.v d.w.z m.u.v i.v.m o.b.v z.s.m dhr mevr mw drs ds evt blz zgn a.s jl
+    z.b d.h u.a bzw vgl ggf evtl inkl exkl bspw sog dipl
     mme mlle env p.ex
+    г-н гр ул просп т.е см напр проф акад тыс
+    np tzn inż mgr św bl.a t.ex d.v.s s.k f.eks
     """.split()  # noqa: SIM905 - a word list is read more easily as text
+)
+# These are words of their own in small letters.
+_TITLES = frozenset(
+    ["Fa", "Hr", "Hrn", "Sra", "Srta", "Dra", "Sres", "Dña", "Avda", "Sig", "Dott", "Ing"]
 )
 # These are also words of their own or end a sentence as often as not: only before a number.
 _BEFORE_NUMBER = frozenset(
     """
-    no nos nr fig figs vol p pp art abb ca max min est str éd
+    no nos nr fig figs vol p pp art abb ca max min est str éd д кв стр рис núm pág
     jan feb febr mrt mär mar apr jun jul aug sep sept okt oct nov dec dez déc janv févr avr juil
     """.split()  # noqa: SIM905 - a word list is read more easily as text
 )
 _MONTHS_DE = (
     r"Januar|Jänner|Februar|März|April|Mai|Juni|Juli|August|September|Oktober|November|Dezember"
+    r"|(?:Jan|Jän|Feb|Mär|Mrz|Apr|Jun|Jul|Aug|Sept?|Okt|Nov|Dez)(?:\.|\s+\d)"
 )
+# German numbers what it counts with a full stop: `der 1. FC`, `im 3. Stock`.
+_ORDINAL_DE = re.compile(
+    r"(?:^|\s)(?i:der|das|dem|des|im|vom|zum|zur|beim|ins|ihr|sein|mein|unser|jede[rsnm]?|(?:die|den)(?=\s))\s+\d{1,2}\.\s*$"
+)
+# A street's name grown together with its kind, before its number; a town behind `г.`, which ends a sentence as a year.
+_STREET = re.compile(r"[^\W\d_]{3,}str", re.IGNORECASE)
+_TOWN = re.compile(r"(?<!\d)(?<!\d\s)г\.\s*$")
+# Sentences that the segmenter does not part: behind an address, path or file, and at the danda.
+_AFTER_ADDRESS = re.compile(r"(?<!\S)[^\s`]*(?:[/\\]|\w\.\w)[^\s`]*\.\s+(?=[^\W\d_])|[।॥]\s+")
 _LAST_WORD = re.compile(r"([^\W\d_][\w.]*|\d+)\.[\s\"'”’)\]]*$")
 _QUOTED_SPEECH = re.compile(r"(?:と|って|という|とか|との)")
 # A mark by itself ends no word: it begins the one behind it (`./build`, `.env`), or is one (`docker build .`).
@@ -68,8 +84,18 @@ def split_sentences(text: str) -> tuple[Span, ...]:
     borders: list[int] = []
     at = 0
     for piece in _segments(flat):
+        for within in _AFTER_ADDRESS.finditer(flat, at, at + len(piece)):
+            is_danda = within[0][0] in "।॥"
+            if (is_danda or flat[within.end()].isupper()) and _is_border(
+                flat, borders[-1] if borders else 0, within.end()
+            ):
+                borders.append(within.end())
         at += len(piece)
-        if at < len(flat) and _is_border(flat, borders[-1] if borders else 0, at):
+        if (
+            at < len(flat)
+            and at > (borders[-1] if borders else 0)
+            and _is_border(flat, borders[-1] if borders else 0, at)
+        ):
             borders.append(at)
     borders.append(len(flat))
     spans: list[Span] = []
@@ -130,11 +156,18 @@ def _is_border(text: str, start: int, at: int) -> bool:
         return True
     ahead = before[: len(before) - len(tail) + last.start()]
     word = last.group(1)
-    if after[0].islower() or word.lower() in _ABBREVIATIONS:
+    if after[0].islower() or word.lower() in _ABBREVIATIONS or word in _TITLES:
         return False
-    if word.lower() in _BEFORE_NUMBER and after[0].isdigit():
+    if word.lower() in ("ir", "ing") and ahead.rstrip().endswith("."):
+        # `Prof. dr. ir. Bos`
+        return False
+    if after[0].isdigit() and (word.lower() in _BEFORE_NUMBER or _STREET.fullmatch(word)):
+        return False
+    if _TOWN.search(tail):
         return False
     if word.isdigit():
+        if _ORDINAL_DE.search(tail):
+            return False
         # `1. First` is a number before its item, `Am 3. März` an ordinal.
         return bool(ahead.strip()) and not re.match(_MONTHS_DE, after)
     return not _is_initial(ahead, word)

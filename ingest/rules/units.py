@@ -30,6 +30,8 @@ _FENCE = re.compile(r"(`{3,}|~{3,})")
 _DELIMITERS = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 # A time, a day or a label begins an entry of a log or a form.
 _ENTRY = re.compile(r"\d{1,2}[:.]\d{2}\b|\d{4}-\d{2}-\d{2}\b|[^\W\d]\w{1,20}[:：]\s")
+# A field of Dataview's, which has its line for itself.
+_INLINE_FIELD = re.compile(r"[^\W\d][\w -]{0,40}::(?:\s|$)")
 _DEFINITION = re.compile(r":[ \t]+")
 # A formula without dollar signs round it.
 _TEX = re.compile(r"\s*\\begin\{[a-z*]+\}")
@@ -273,7 +275,8 @@ class _Scan:
         for line, following in pairwise(lines):
             end = line.start + len(line.text)
             hard = self._source[end : end + 2] == "  " or line.text.endswith("\\")
-            ended = hard or (
+            is_field = _INLINE_FIELD.match(line.text) or _INLINE_FIELD.match(following.text)
+            ended = (hard or is_field is not None) or (
                 free
                 and (
                     _ENTRY.match(following.text) is not None

@@ -11,6 +11,7 @@ from ingest.markdown.markup import (
     visible_text,
     without_struck,
 )
+from tests.growth import assert_grows_with_size
 
 
 @pytest.mark.parametrize(
@@ -37,7 +38,14 @@ from ingest.markdown.markup import (
             "<del>a</del> <s>b</s> <strike class='x'>c\nd</strike> <span>kept</span> <s>open",
             "kept open",
         ),
-        (r"`~~code~~` \~~ words~~ ~~~~ ~~ spaced ~~", "`~~code~~` ~~ words spaced"),
+        (r"`~~code~~` \~~ words~~ ~~~~ ~~ spaced ~~", "`~~code~~` ~~ words~~ ~~ spaced ~~"),
+        (
+            "/srv/*.zip, a.*b, *.md and *.txt, 4* and 5*",
+            "/srv/*.zip, a.*b, *.md and *.txt, 4* and 5*",
+        ),
+        ("/srv/*.zip and /tmp/*.log", "/srv/*.zip and /tmp/*.log"),
+        ("b_c_ and _x, ~~/y, a ==b", "b_c_ and _x, ~~/y, a ==b"),
+        ("***a** b* and **c *d***, *Note.* (*so*)", "a b and c d, Note. (so)"),
         ("## Head ##", "Head"),
         ("Head {#anchor}", "Head"),
         ("> quoted\n> twice", "quoted twice"),
@@ -58,6 +66,10 @@ def test_every_kept_character_knows_its_source():
     source = "A **b** [[x|alias]] [l](u) `c` end"
     plain = strip_markup(source, offset=10)
     assert all(source[plain.source(n) - 10] == letter for n, letter in enumerate(plain.text))
+
+
+def test_marks_of_emphasis_cost_no_more_than_their_number():
+    assert_grows_with_size(strip_markup, lambda n: "*a **b _c " * n, small=500)
 
 
 @given(st.text(max_size=80) | st.text(alphabet="*_`[]()<>&;#|\\ab \n!~=^{}", max_size=80))

@@ -112,6 +112,41 @@ def test_table_cells_are_told_by_row_and_column():
     assert not found[0].stands_alone
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "The server Quorlax is a Dell and stands in Utrecht. It has these ports:",
+            ["The server Quorlax is a Dell and stands in Utrecht."],
+        ),
+        ("De ketel staat op zolder. Hij heeft drie standen:", ["De ketel staat op zolder."]),
+        ("服务器在北京的机房。它的端口如下：", ["服务器在北京的机房。"]),
+        (
+            "The lathe is painted green and weighs 300 kg. It was moved? Nobody knows.",
+            [
+                "The lathe is painted green and weighs 300 kg.",
+                "It was moved? Nobody knows.",
+            ],
+        ),
+        (
+            "Where is the spare bicycle key? Under the blue flower pot by the door.",
+            ["Where is the spare bicycle key? Under the blue flower pot by the door."],
+        ),
+        ("Is db1 still alive? No, it died in May.", ["Is db1 still alive? No, it died in May."]),
+        ("Who has the key of the shed? Ann", ["Who has the key of the shed? Ann"]),
+        ("Q: What is the port?\nA: 5432.", ["Q: What is the port? A: 5432."]),
+        ("备用钥匙在哪里？在蓝色花盆下面。", ["备用钥匙在哪里？在蓝色花盆下面。"]),
+        (
+            "Can you help? My server runs on port 5432 since the last update of May.",
+            ["My server runs on port 5432 since the last update of May."],
+        ),
+        ("Where is the key? Who has it?", []),
+    ],
+)
+def test_what_announces_or_asks_takes_no_statement_with_it(text, told):
+    assert texts(text) == told
+
+
 def test_a_semicolon_parts_only_whole_sentences():
     assert split_compound("The disk is full; the backup was stopped.") == (
         "The disk is full",
@@ -260,6 +295,15 @@ def test_fields_of_the_front_matter_are_facts():
     ) == [
         "rating: 8",
         "author: Bo Lee",
+    ]
+
+
+def test_dataview_fields_are_a_fact_each():
+    text = "rating:: 5\nauthor:: [[Tolkien]]\nThe book [published:: 1954] is long.\nIt is good."
+    assert texts(text) == [
+        "rating:: 5",
+        "author:: Tolkien",
+        "The book [published:: 1954] is long. It is good.",
     ]
 
 

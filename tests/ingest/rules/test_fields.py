@@ -17,6 +17,29 @@ from ingest.rules.fields import find_fields, telling_fields
         ("roles: [a, 'b c']", [("roles", "a, b c")]),
         ("roles:\n  - a\n  - [[B|b]]", [("roles", "a, b")]),
         ("empty: ~\nnone: []", []),
+        (
+            "address:\n  street: Kerkstraat\n  geo:\n    lat: 5.1\nhost: db1",
+            [("address › street", "Kerkstraat"), ("address › geo › lat", "5.1"), ("host", "db1")],
+        ),
+        (
+            "people:\n  - name: Jan\n    role: boss\n  - name: Piet\n    role: clerk\nx: y",
+            [
+                ("people", "name: Jan, role: boss"),
+                ("people", "name: Piet, role: clerk"),
+                ("x", "y"),
+            ],
+        ),
+        (
+            "people:\n- name: Jan\n  role: boss\n- Piet",
+            [("people", "name: Jan, role: boss"), ("people", "Piet")],
+        ),
+        (
+            "note: |\n  the code: 5\n\n  - is here\nx: y",
+            [("note", "the code: 5 - is here"), ("x", "y")],
+        ),
+        ("note: >-\n  one\n  two", [("note", "one two")]),
+        ("note: one\n  two\n  three", [("note", "one two three")]),
+        ("- a: b", []),
     ],
 )
 def test_a_field_is_its_key_and_its_words(line, told):
