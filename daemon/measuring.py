@@ -26,7 +26,7 @@ from recalld.store.reading import meta
 from recalld.store.standing import vectors_in_use
 from recalld.store.vectors import is_usable
 from recalld.store.writers import Writes
-from retrieval.foreign import foreign_questions
+from retrieval.foreign import foreign_texts
 from retrieval.meaning import Meaning
 from retrieval.recall import Recall
 from retrieval.text.tongues import Tongue
@@ -81,7 +81,7 @@ class MeasuringStage:
         today: Callable[[], date] = date.today,
         questions: Mapping[Tongue, Sequence[str]] | None = None,
     ) -> None:
-        """`embedder` gives the model of the space in use; without `questions` all foreign ones are asked."""
+        """`embedder` gives the model of the space in use; without `questions` all that is foreign is asked."""
         self._database = database
         self._writes = writes
         self._recall = recall
@@ -90,7 +90,7 @@ class MeasuringStage:
         self._run: _Run | None = None
         self._questions = [
             (language, question)
-            for language, some in (questions or foreign_questions()).items()
+            for language, some in (questions or foreign_texts()).items()
             for question in some
         ]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import date
 from enum import StrEnum
-from typing import Literal, NewType, Self
+from typing import Final, Literal, NewType, Self
 
 RootId = NewType("RootId", int)
 NoteId = NewType("NoteId", int)
@@ -51,6 +51,10 @@ class BlockKind(StrEnum):
     RULE = "rule"
     DEFINITION = "definition"
     BLANK = "blank"
+
+
+# Of what belongs to nobody in particular.
+GLOBAL_SCOPE: Final = "global"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,6 +274,15 @@ class RecallFilter:
         dated = self.since or self.until or self.as_of
         return bool(self.categories or self.scopes or dated) or "passage" not in self.kinds
 
+    @property
+    def takes_passages(self) -> bool:
+        """Whether a passage that states no fact may fit: as knowledge, of everybody's, from its note's day."""
+        return (
+            "passage" in self.kinds
+            and (not self.categories or Category.KNOWLEDGE in self.categories)
+            and (not self.scopes or GLOBAL_SCOPE in self.scopes)
+        )
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Source:
@@ -322,7 +335,7 @@ class Hit:
     supersedes: tuple[str, ...] = ()
     conflicts_with: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
-    scope: str = "global"
+    scope: str = GLOBAL_SCOPE
     # How the graph led to it, names and what is said between them in turn; empty when it did not.
     path: tuple[str, ...] = ()
     # What it was taken from, where that was asked for and says more than `text`.

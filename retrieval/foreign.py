@@ -1,4 +1,4 @@
-"""Questions about things that hardly any notes mention, in several languages; they are in `foreign.toml`."""
+"""Questions about things that hardly any notes mention, in several languages, and words without sense: `foreign.toml`."""
 
 from __future__ import annotations
 
@@ -7,19 +7,25 @@ import tomllib
 from functools import cache
 from importlib import resources
 
-from retrieval.text.tongues import Tongue
+from retrieval.text.tongues import UNKNOWN, Tongue
 
 
 @cache
 def foreign_questions() -> dict[Tongue, tuple[str, ...]]:
     """By language code. The same questions in the same order in each, so that only the language differs."""
-    return {language: tuple(questions) for language, questions in tomllib.loads(_text()).items()}
+    return {language: some for language, some in foreign_texts().items() if language != UNKNOWN}
+
+
+@cache
+def foreign_texts() -> dict[Tongue, tuple[str, ...]]:
+    """All that is put to a memory: the questions, and as UNKNOWN what are no words of any language."""
+    return {language: tuple(some) for language, some in tomllib.loads(_text()).items()}
 
 
 @cache
 def wording() -> str:
-    """Differs when the questions do."""
-    told = "\n".join(f"{key}: {one}" for key, some in foreign_questions().items() for one in some)
+    """Differs when any of it does."""
+    told = "\n".join(f"{key}: {one}" for key, some in foreign_texts().items() for one in some)
     return hashlib.blake2b(told.encode(), digest_size=8).hexdigest()
 
 

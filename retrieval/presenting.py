@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from recalld.records import Category, FactId, Hit, Source
+from recalld.records import GLOBAL_SCOPE, Category, FactId, Hit, Source
 from recalld.store.conflicts import Duplicates, disagreeing
 from recalld.store.connection import Connection
 from recalld.store.details import fact_uids, superseded_by_these, tags_of_notes
@@ -124,6 +124,6 @@ def _hit(
         if fact
         else (),
         tags=tags,
-        scope=fact.scope if fact else "global",
+        scope=fact.scope if fact else GLOBAL_SCOPE,
         path=one.ranked.path,
     )

@@ -186,7 +186,6 @@ def _choose(
     }
     speaking = best_by_passage(evidence.values(), relevances)
     covered = coverage_by(query, _rarities(looked))
-    passage_allowed = "passage" in limits.kinds and not limits.limits_facts
     ranked = []
     for passage_id, place in fused.items():
         passage = looked.passages.get(passage_id)
@@ -199,7 +198,9 @@ def _choose(
             timely(facts, query, relevant),
             relevant,
             held=lambda text: covered(frozenset(tokens(text))),
-            passage_allowed=passage_allowed,
+            passage_allowed="passage" in limits.kinds
+            # What is limited lets a passage through that states nothing, or one that states a fact that fits.
+            and (not limits.limits_facts or (limits.takes_passages and not facts)),
         )
         if choice is not None:
             parts = Parts(

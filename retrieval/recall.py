@@ -43,7 +43,7 @@ from retrieval.ranked import Ranked
 from retrieval.ranking import Looked, RecallOptions, Ways, rank, taking_part
 from retrieval.reranking.service import Reranking
 from retrieval.surroundings import surrounded
-from retrieval.text.tongues import Tongue, tongue_of
+from retrieval.text.tongues import UNKNOWN, Tongue, tongue_of
 from retrieval.thresholds import Thresholds
 
 # Passages whose statements and facts are looked at; hits come from among them. Priors move a passage
@@ -53,6 +53,8 @@ POOL_A_HIT = 3
 # Beside evidence, what is this weak is noise: of 434 right hits in four languages one lay under it.
 LEAST_RELEVANCE = 0.3
 _REMEMBERED = 200
+# So few words that no note has may be no words of any language.
+_FEW = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,11 +339,15 @@ class Recall:
 def _language_of(query: Query, counts: WordCounts) -> Tongue | None:
     """The language whose threshold a question is held to.
 
-    Words that no note has are not likely of the notes' language, and cannot be shared with them by chance.
+    Words that no note has are not likely of the notes' language, and cannot be shared with them by chance. A word or
+    two of them may be none at all, and lie near to whatever is as short.
     """
     language = tongue_of(query.text)
-    is_strange = not any(counts.passages_with.get(token) for token in query.tokens)
-    return None if language == "latin" and is_strange else language
+    if any(counts.passages_with.get(token) for token in query.tokens):
+        return language
+    if query.terms and len(query.terms) <= _FEW and query.asked is None:
+        return UNKNOWN
+    return None if language == "latin" else language
 
 
 def _permitted(
@@ -361,8 +367,7 @@ def _permitted(
 def _reason(found: Found, limits: RecallFilter, looked: Looked) -> Reason:
     if not looked.counts.passages:
         return "empty_memory"
-    # A passage as itself has no category, scope or date of its own.
-    is_impossible = "fact" not in limits.kinds and limits.limits_facts
+    is_impossible = "fact" not in limits.kinds and not limits.takes_passages
     return "no_evidence" if found.anything and not is_impossible else "nothing_matches_filter"
 
 

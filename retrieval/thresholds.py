@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import median, pstdev
 from typing import Any, NamedTuple
 
-from retrieval.text.tongues import LATIN, Tongue
+from retrieval.text.tongues import LATIN, UNKNOWN, Tongue
 
 # How many standard deviations evidence must stand above the median strength of what is foreign.
 DEVIATIONS = 2.0
@@ -119,7 +119,7 @@ def thresholds(measured: Measured, shipped: float) -> Thresholds:
     above = {
         language: one.median + DEVIATIONS * one.spread for language, one in measured.foreign.items()
     }
-    middle = median(above.values()) if above else shipped
+    middle = median([above[one] for one in above if one != UNKNOWN] or [shipped])
     return Thresholds(
         by_language={language: _bounded(value, shipped) for language, value in above.items()},
         other=_bounded(middle, shipped),

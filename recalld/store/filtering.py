@@ -87,14 +87,27 @@ def allowed_passages(connection: Connection, limits: RecallFilter) -> Allowed | 
         bindings["notes"] = json.dumps(_notes_within(connection, limits.paths))
     if limits.limits_facts:
         facts, more = fact_conditions(limits)
-        where.append(
+        stating = (
             "passage.id IN (SELECT passage_id FROM fact_source"
             f" JOIN fact ON fact.id = fact_id WHERE {facts})"
         )
-        tests.append(
+        test = (
             "EXISTS (SELECT 1 FROM fact_source CROSS JOIN fact ON fact.id = fact_id"
             f" WHERE passage_id = looked.id AND {facts})"
         )
+        if limits.takes_passages:
+            days = _day_conditions(limits)
+            silent = "NOT EXISTS (SELECT 1 FROM fact_source WHERE passage_id = {}.id)"
+            stating = (
+                f"({stating} OR ({silent.format('passage')}"
+                f" AND passage.note_id IN (SELECT id FROM note WHERE {days})))"
+            )
+            test = (
+                f"({test} OR ({silent.format('looked')}"
+                f" AND EXISTS (SELECT 1 FROM note WHERE note.id = looked.note_id AND {days})))"
+            )
+        where.append(stating)
+        tests.append(test)
         bindings |= more
     if not where:
         return None
@@ -142,6 +155,21 @@ def fact_conditions(limits: RecallFilter) -> tuple[str, Bindings]:
         )
         bindings["as_of"] = limits.as_of.isoformat()
     return " AND ".join(where), bindings
+
+
+def _day_conditions(limits: RecallFilter) -> str:
+    """The part of a filter that the day of a note must fit, as SQL on `note`; `fact_conditions` has the bindings."""
+    day = "coalesce(dated, date(mtime_ns / 1000000000, 'unixepoch'))"
+    where = [
+        f"{day} {sign} :{name}"
+        for sign, name, limit in (
+            (">=", "since", limits.since),
+            ("<=", "until", limits.until),
+            ("<=", "as_of", limits.as_of),
+        )
+        if limit
+    ]
+    return " AND ".join(where) or "1"
 
 
 def any_passage(connection: Connection, allowed: Allowed | None) -> bool:

@@ -18,6 +18,9 @@ Tongue = str
 
 LATIN: tuple[Tongue, ...] = ("en", "nl", "de", "fr", "es", "it", "pt")
 
+# What is in none: a word or two that a memory has in no form.
+UNKNOWN: Tongue = "unknown"
+
 # Function words of the Latin languages that no list of stop words is of, those that other languages share among them.
 _ITALIAN = """
 il lo gli di del dello della dei degli delle dal dalla dai nel nella nei nelle sul sulla al alla ai alle che chi cosa

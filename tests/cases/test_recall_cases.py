@@ -388,6 +388,29 @@ def test_since_and_until_go_by_the_facts_own_date(tmp_path: Path) -> None:
         )
 
 
+def test_what_states_no_fact_fits_a_filter_as_what_it_says_of_itself(tmp_path: Path) -> None:
+    with RunningDaemon(tmp_path) as daemon:
+        daemon.write("2026-01-10.md", "```sh\nheron --fish\n```\n\nThe stork failed on 2024-03-05.\n")
+        daemon.settle()
+        (code,) = daemon.recall("heron fish")
+        assert (code["kind"], code["category"], code["scope"]) == ("passage", "knowledge", "global")
+        assert code["dates"]["stated"] == "2026-01-10"
+        fits = (
+            {"since": "2026-01-01"},
+            {"until": "2026-02-01"},
+            {"as_of": "2026-02-01"},
+            {"categories": ["knowledge"]},
+            {"scope": ["global"]},
+            {"kinds": ["passage"], "since": "2026-01-01"},
+        )
+        for limits in fits:
+            assert [one["text"] for one in daemon.recall("heron fish", **limits)] == [code["text"]]
+        for limits in ({"since": "2026-02-01"}, {"until": "2025-01-01"}, {"categories": ["error"]}):
+            assert daemon.recall("heron fish", **limits) == []
+        # What states a fact goes by that.
+        assert daemon.recall("stork", since="2026-01-01") == []
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("with_vectors", [True, False])
 def test_a_sentence_in_hundreds_of_notes_leaves_room_for_others(

@@ -16,7 +16,7 @@ from recalld.errors import TransientModelError
 from recalld.records import RecallFilter
 from recalld.settings.loading import load_settings
 from recalld.store.connection import execute
-from retrieval.foreign import foreign_questions
+from retrieval.foreign import foreign_questions, foreign_texts
 from retrieval.recall import Recall
 from retrieval.thresholds import GROWTH, LEAST_STATEMENTS, floor_and_ceiling
 from tests.fakes import WordEmbedder
@@ -24,7 +24,7 @@ from tests.ingest.keeping import Vault
 from tests.running import RunningDaemon
 
 # A few of them, as most tests are about when they are asked.
-ASKED = {one: foreign_questions()[one][:5] for one in ("en", "nl", "th")}
+ASKED = {one: foreign_texts()[one][:5] for one in ("en", "nl", "th", "unknown")}
 QUESTIONS = [one for some in ASKED.values() for one in some]
 pytestmark = pytest.mark.slow
 
@@ -279,15 +279,17 @@ def test_explain_names_the_threshold_and_why(memory):
     assert told("Who has the harp?")["tau"] == 0.4
     assert told("Who has the harp?")["tau_by"]["source"] == "shipped"
     memory.measure()
-    english, bare, hebrew = (told(text) for text in ("Who has the harp?", "harp", "נבל"))
+    english, bare, hebrew = (told(text) for text in ("Who has the harp?", "harp", "איפה נבל גדול שלי"))
     measured = {"source": "measured", "measured": "2026-03-04", "statements": 100}
     assert english["tau_by"] == {**measured, "language": "en"}
     assert english["tau"] == memory.tau("en") > 0.4
     assert bare["tau_by"] == {**measured, "language": "latin"}
     assert bare["tau"] == max(memory.tau(one) for one in ("en", "nl"))
     assert hebrew["tau_by"] == {**measured, "language": "other"}
-    # No note has this word: it shares none with what is foreign.
-    assert told("zorvekpyr")["tau_by"] == {**measured, "language": "other"}
+    # No note has one of these words.
+    assert told("zorvekpyr mubblest grindal")["tau_by"] == {**measured, "language": "other"}
+    assert told("zorvekpyr")["tau_by"] == {**measured, "language": "unknown"}
+    assert told("zorvekpyr")["tau"] == memory.tau("unknown")
 
 
 def test_model_that_fails_is_asked_on_from_where_it_failed(memory):
@@ -365,7 +367,7 @@ def test_daemon_measures_behind_the_answers_and_tells_it(tmp_path):
         assert status["evidence"]["measured"]
         assert status["evidence"]["statements"] == 100
         assert status["evidence"]["threshold"]["en"] > 0.4
-        assert set(status["evidence"]["threshold"]) == {*foreign_questions(), "other"}
+        assert set(status["evidence"]["threshold"]) == {*foreign_texts(), "other"}
         assert status["stages"]["evidence"]["failed"] == 0
         asked = len(daemon.embedder.queries)
         counts = daemon.rows("SELECT sum(recall_count) FROM fact")
@@ -375,7 +377,7 @@ def test_daemon_measures_behind_the_answers_and_tells_it(tmp_path):
         again_told = daemon.wait_for(lambda now: not now["evidence"]["measuring"], 300)
         assert again_told["evidence"] == status["evidence"]
         assert again.queries == []
-    assert asked == sum(map(len, foreign_questions().values()))
+    assert asked == sum(map(len, foreign_texts().values()))
 
 
 def test_small_vault_keeps_the_shipped_threshold(tmp_path):

@@ -28,7 +28,7 @@ SPREAD = 0.06
 MEMORY = Standing(space=3, identity="m@1", questions="q", statements=1000)
 
 strengths = st.floats(-1.5, 1.5)
-languages = st.sampled_from(["en", "nl", "de", "it", "zh", "ja", "ru", "th"])
+languages = st.sampled_from(["en", "nl", "de", "it", "zh", "ja", "ru", "th", "unknown"])
 by_language = st.dictionaries(languages, st.lists(strengths, max_size=5))
 
 
@@ -54,6 +54,13 @@ def test_every_threshold_lies_between_floor_and_ceiling(found, shipped):
     for language in (None, "latin", "en", "nl", "zh", "he", *found):
         assert low <= made.of(language) <= high
     assert low <= shipped <= high
+
+
+def test_what_is_no_word_has_a_threshold_of_its_own_and_moves_no_other():
+    assert of(en=0.3, nl=0.34, unknown=0.5).told() == {
+        **of(en=0.3, nl=0.34).told(),
+        "unknown": pytest.approx(0.6),
+    }
 
 
 @given(by_language, st.integers(0, 4))

@@ -31,7 +31,11 @@ from tests.recalld.store.building import block
         (RecallFilter(since=date(2026, 2, 13), until=date(2026, 2, 28)), ""),
         (RecallFilter(until=date(2025, 12, 31)), "Delta"),
         (RecallFilter(as_of=date(2026, 1, 1)), "Alpha Delta"),
-        (RecallFilter(scopes=("global",)), "Alpha Beta Delta"),
+        (RecallFilter(scopes=("global",)), "Alpha Beta Delta Gamma"),
+        (RecallFilter(scopes=("global",), kinds=("fact",)), "Alpha Beta Delta"),
+        (RecallFilter(scopes=("agent:a",)), ""),
+        (RecallFilter(since=date(2026, 3, 1), until=date(2100, 1, 1)), "Gamma"),
+        (RecallFilter(since=date(2026, 3, 1), categories=(Category.ERROR,)), ""),
         (RecallFilter(roots=("notes",), paths=("sub",), kinds=("fact",)), "Beta"),
     ],
 )
