@@ -2,8 +2,9 @@
 
     python -m bench.multilingual [--cache CACHE.db] [--only VAULT,...] [--most-missing N] [--fresh]
 
-Two sets of questions, written by hand: `bench/questions/multilingual.jsonl` (each with every line that answers it)
-and `bench/questions/nothing.jsonl` (each with words that none of its vaults holds). The vaults are `examples/notes`
+Three sets of questions, written by hand, all below `bench/questions`: `multilingual.jsonl` (half remembered) and
+`plain.jsonl` (plainly asked, by somebody who knew neither the program nor the other set), each with every line that
+answers it, and `nothing.jsonl` (each with words that none of its vaults holds). The vaults are `examples/notes`
 and those of `$RECALLD_SHARED/data/vaults` (or `../shared` beside the checkout). One daemon at a time runs on a vault,
 in a data folder that is kept below the user's cache for as long as the vault and the code that reads notes stay the
 same; a new one is first filled from `--cache` (bench.rawcache). What was asked and what came back goes to
@@ -32,6 +33,8 @@ from recalld.client import Client
 
 REPOSITORY = Path(__file__).parents[1]
 QUESTIONS = Path(__file__).parent / "questions"
+# Of questions that have an answer; the id of each begins with the name of its set.
+_SETS = ("multilingual", "plain")
 _DEPTHS = (1, 5, 10)
 # What changes which facts and vectors a note gives; ranking may change under a data folder that is kept.
 _READS_NOTES = ("ingest", "recalld/store", "recalld/models")
@@ -353,7 +356,8 @@ def main() -> int:
     parser.add_argument("--fresh", action="store_true", help="use no data folder of an earlier run")
     parser.add_argument("--out", type=Path, default=OUT / "multilingual.json")
     asked = parser.parse_args()
-    answerable, unanswerable = questions_of("multilingual"), questions_of("nothing")
+    answerable = [question for name in _SETS for question in questions_of(name)]
+    unanswerable = questions_of("nothing")
     every = list(dict.fromkeys(vault for one in unanswerable for vault in one["vaults"]))
     kept = json.loads(asked.out.read_text("utf-8")) if asked.out.exists() else {}
     for vault in asked.only.split(",") if asked.only else every:
@@ -386,8 +390,9 @@ def main() -> int:
     if not in_order:
         return 2
     outcomes = {vault: [Found(**one) for one in kept[vault]["found"]] for vault in in_order}
-    print(table(tallies_of(outcomes)))
-    print()
+    for name in _SETS:
+        of_set = {v: [o for o in some if o.id.startswith(name)] for v, some in outcomes.items()}
+        print(f"{name}\n\n{table(tallies_of(of_set))}\n")
     print(silence_table({v: [Silence(**one) for one in kept[v]["silent"]] for v in in_order}))
     return 0
 

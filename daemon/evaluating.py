@@ -79,11 +79,12 @@ def questions_of(file: Path) -> tuple[Question, ...]:
     """The questions of a file: JSON lines where it ends in `.jsonl`, `.ndjson` or `.json`, else TOML.
 
     Raises:
-        SettingsError: with every mistake in it.
-        OSError: it can't be read.
+        SettingsError: with every mistake in it, or why it can't be read.
     """
     try:
         text = file.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise SettingsError((f"{file}: {error.strerror or error}",)) from error
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
         raise SettingsError((f"{file}: line {line}: is not UTF-8",)) from error

@@ -201,7 +201,9 @@ class RootKeeper:
             root=root,
         )
         plan = self._recognise(plan, known, scope, guard, root)
-        if paths is not None and self._needs_whole(plan, known, scope):
+        if paths is not None and (
+            self._needs_whole(plan, known, scope) or self._may_have_returned(seen, known)
+        ):
             yield from self.look(None, full=full)
             return
         if paths is None:
@@ -320,6 +322,13 @@ class RootKeeper:
             return True
         elsewhere = (path for path in known if not scope.covers(path))
         return bool(plan.gone) and not all(os.path.lexists(self.path / path) for path in elsewhere)
+
+    def _may_have_returned(self, seen: Walk, known: Mapping[str, StoredNote]) -> bool:
+        """Whether a note that is held for missing is there again, under its name or as a new file."""
+        held = set(self._plan.held)
+        return bool(held) and any(
+            path not in known or known[path].note_id in held for path in seen.files
+        )
 
     def _remember(self, seen: Walk) -> None:
         """What a walk met, in place of what was known of the part of the root that it covers."""

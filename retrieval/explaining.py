@@ -110,7 +110,8 @@ def because(thresholds: Thresholds | None, language: Tongue | None) -> dict[str,
     """Why the threshold is what it is: shipped with the model, or measured in this memory for a language.
 
     A language that no question was asked in, or none that can be told, is `other`; Latin letters without a word that
-    tells their language are `latin`, and `other` where no note has one of them; a word or two that none has is `unknown`.
+    tells their language are `latin`, and `other` where no note has one of them; a word or two that none has is
+    `unknown`.
     """
     if thresholds is None:
         return {"source": "shipped", "language": None, "measured": None, "statements": None}

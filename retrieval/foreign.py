@@ -1,4 +1,4 @@
-"""Questions about things that hardly any notes mention, in several languages, and words without sense: `foreign.toml`."""
+"""Questions about things that hardly any notes mention, by language, and words without sense; in `foreign.toml`."""
 
 from __future__ import annotations
 

@@ -160,11 +160,11 @@ def related(shared: Session, what: tuple[str, ...], hops: int | None, limit: int
 def conflicts(shared: Session, limit: int | None, offset: int | None) -> int:
     """Show the facts that disagree, those that nobody has settled first."""
     result = shared.ask("conflicts", {"limit": limit, "offset": offset})
-    if not result.get("pairs") and not shared.as_json:
+    if result.get("pairs") or shared.as_json:
+        shared.show(result, conflict_lines(result))
+    else:
         shared.err.show([(Span("no facts disagree"),)])
-        return 1
-    shared.show(result, conflict_lines(result))
-    return 0
+    return 0 if result.get("pairs") else 1
 
 
 @click.command()

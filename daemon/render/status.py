@@ -141,6 +141,8 @@ def _root_lines(roots: list[Mapping[str, object]]) -> Iterator[Line]:
             Span(f" · {root.get('notes', 0)} notes{pending} · "),
             Span(printable(root.get("path", "")), "dim"),
         )
+        if root.get("hint"):
+            yield (Span(f"{' ' * 13}{printable(root['hint'])}", "dim"),)
         for kind in ("unreadable", "skipped"):
             yield from _problem_lines(kind, root.get(kind))
 

@@ -390,7 +390,9 @@ def test_since_and_until_go_by_the_facts_own_date(tmp_path: Path) -> None:
 
 def test_what_states_no_fact_fits_a_filter_as_what_it_says_of_itself(tmp_path: Path) -> None:
     with RunningDaemon(tmp_path) as daemon:
-        daemon.write("2026-01-10.md", "```sh\nheron --fish\n```\n\nThe stork failed on 2024-03-05.\n")
+        daemon.write(
+            "2026-01-10.md", "```sh\nheron --fish\n```\n\nThe stork failed on 2024-03-05.\n"
+        )
         daemon.settle()
         (code,) = daemon.recall("heron fish")
         assert (code["kind"], code["category"], code["scope"]) == ("passage", "knowledge", "global")

@@ -279,7 +279,9 @@ def test_explain_names_the_threshold_and_why(memory):
     assert told("Who has the harp?")["tau"] == 0.4
     assert told("Who has the harp?")["tau_by"]["source"] == "shipped"
     memory.measure()
-    english, bare, hebrew = (told(text) for text in ("Who has the harp?", "harp", "איפה נבל גדול שלי"))
+    english, bare, hebrew = (
+        told(text) for text in ("Who has the harp?", "harp", "איפה נבל גדול שלי")
+    )
     measured = {"source": "measured", "measured": "2026-03-04", "statements": 100}
     assert english["tau_by"] == {**measured, "language": "en"}
     assert english["tau"] == memory.tau("en") > 0.4

@@ -144,6 +144,23 @@ def test_mass_deletion_is_held_until_it_is_confirmed(vault):
     assert vault.keeper.report().state == "ok"
 
 
+@pytest.mark.parametrize("folder", ["", "moved/"])
+def test_notes_that_are_back_are_held_no_more(vault, folder):
+    for number in range(12):
+        vault.write(f"{number}.md", f"Pump number{number} leaks oil.\n")
+    vault.write("a.md", "Fan is loud.\n")
+    vault.look()
+    for number in range(12):
+        (vault.path / f"{number}.md").unlink()
+    vault.look()
+    assert vault.keeper.report().state == "held"
+    for number in range(12):
+        vault.write(f"{folder}{number}.md", f"Pump number{number} leaks oil.\n")
+    vault.look(*(f"{folder}{number}.md" for number in range(12)))
+    assert (vault.keeper.report().state, vault.keeper.report().held) == ("ok", 0)
+    assert len(vault.facts()) == 13
+
+
 def test_held_deletion_is_carried_out_after_its_grace(vault):
     for number in range(12):
         vault.write(f"{number}.md", f"Pump number{number} leaks oil.\n")
