@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TypeVar
 
 import structlog
 
@@ -50,8 +49,6 @@ _log = structlog.get_logger("recall")
 Method = Callable[[dict[str, object]], object]
 # While `sync` waits it looks this often whether the daemon is stopping.
 _LOOK_S = 0.05
-
-_Asked = TypeVar("_Asked", bound=RecallParams)
 
 
 class Methods:
@@ -119,11 +116,11 @@ class Methods:
 
     def recall(self, params: dict[str, object]) -> dict[str, object]:
         """Hits for a query."""
-        return self._recalled(self._asked(RecallParams, params))
+        return self._recalled(RecallParams.parse(self._with_defaults(params)))
 
     def answer(self, params: dict[str, object]) -> dict[str, object]:
         """An answer in sentences that cite hits, or the hits as a list."""
-        asked = self._asked(AnswerParams, params)
+        asked = AnswerParams.parse(self._with_defaults(params))
         started = time.perf_counter()
         answered, facts = self._answers.answer(
             asked.query,
@@ -144,17 +141,6 @@ class Methods:
             reason=answered.reason,
         )
         return answered_json(answered)
-
-    def _asked(self, kind: type[_Asked], params: Mapping[str, object]) -> _Asked:
-        asked = kind.parse(self._with_defaults(params))
-        self._see_that_known(asked.filter.roots)
-        return asked
-
-    def _see_that_known(self, roots: Iterable[str]) -> None:
-        for name in roots:
-            if name not in self._ingest.keepers:
-                known = ", ".join(sorted(self._ingest.keepers)) or "none"
-                raise InvalidParams(f"no root is named {name!r}", hint=f"known are {known}")
 
     def _with_defaults(self, params: Mapping[str, object]) -> dict[str, object]:
         """The parameters with the settings for those that are not given, or null."""
@@ -194,7 +180,7 @@ class Methods:
         """How an answer came about, of an earlier recall or of a new one."""
         asked = parse_explain(params)
         if isinstance(asked, RecallParams):
-            asked = self._asked(RecallParams, params)
+            asked = RecallParams.parse(self._with_defaults(params))
         if isinstance(asked, ExplainParams):
             return self._recall.explain(asked.recall_id)
         recalled, _ = self._recall.recall(
@@ -259,8 +245,10 @@ class Methods:
     def sync(self, params: dict[str, object]) -> dict[str, object]:
         """Looks at the disk now."""
         asked = SyncParams.parse(params)
-        self._see_that_known(asked.confirm_deletions)
         for name in asked.confirm_deletions:
+            if name not in self._ingest.keepers:
+                known = ", ".join(sorted(self._ingest.keepers)) or "none"
+                raise InvalidParams(f"no root is named {name!r}", hint=f"known are {known}")
             self._ingest.keepers[name].confirm_deletions()
         if asked.paths and not asked.full and not asked.confirm_deletions:
             self._hint(asked.paths)

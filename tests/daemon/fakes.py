@@ -34,7 +34,7 @@ STATUS = {
         {"name": "notes", "path": "/home/ann/notes", "state": "ok", "notes": 120, "pending": 3,
          "unreadable": [{"path": "geheim.md", "reason": "permission denied"}], "skipped": ["groot.md"]},
         {"name": "disk", "path": "/mnt/disk", "state": "unavailable", "notes": 7, "pending": 0,
-         "unreadable": [], "skipped": []},
+         "hint": "is the disk mounted?", "unreadable": [], "skipped": []},
     ],
     "counts": {"notes": 127, "blocks": 900, "passages": 700, "facts": 800, "by_category": {"error": 9},
                "entities": 40, "links": 60, "conflicts": 1},

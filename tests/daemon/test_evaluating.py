@@ -260,7 +260,10 @@ def test_mistakes_in_the_file_are_told_with_their_lines(place, call, tmp_path):
 
 
 def test_file_that_is_not_there_or_not_text_is_told(place, call, tmp_path):
-    assert "No such file" in call(str(tmp_path / "none.toml")).output
+    for missing, why in (("none.toml", "No such file"), (".", "Is a directory")):
+        done = call(str(tmp_path / missing))
+        assert done.exit_code == 2
+        assert why in done.output
     (tmp_path / "latin.toml").write_bytes(b"\n# caf\xe9\n")
     done = call(str(tmp_path / "latin.toml"))
     assert done.exit_code == 2

@@ -27,6 +27,7 @@ def test_status_is_the_whole_truth():
         "unreadable: geheim.md · permission denied",
         "skipped: groot.md",
         "disk unavailable · 7 notes",
+        "is the disk mounted?",
         "queue      3 changed notes, 41 vectors, 2 parked",
         "embedding e5 (384) ok",
         "llm off",
