@@ -284,7 +284,7 @@ def _statement_groups(text: str) -> Iterator[list[Span]]:
         joins = (
             sentences
             and count < _JOINED_SENTENCES
-            and (answers(said) if text[slice(*sentences[-1])].endswith(_ASKING) else leans(said))
+            and (leans(said) or (text[sentences[-1][1] - 1] in _ASKING and answers(said)))
             # What announces or asks would take the sentence before it out of the facts.
             and not said.endswith((":", "：", *_ASKING))
             and weight(text[sentences[-1][0] : b]) <= _JOINED_LENGTH

@@ -44,6 +44,7 @@ from tests.growth import assert_grows_with_size
             "/srv/*.zip, a.*b, *.md and *.txt, 4* and 5*",
         ),
         ("/srv/*.zip and /tmp/*.log", "/srv/*.zip and /tmp/*.log"),
+        ("*组件*一词、新しい*配列*を 2*3 and 2*3*4", "组件一词、新しい配列を 2*3 and 2*3*4"),
         ("b_c_ and _x, ~~/y, a ==b", "b_c_ and _x, ~~/y, a ==b"),
         ("***a** b* and **c *d***, *Note.* (*so*)", "a b and c d, Note. (so)"),
         ("## Head ##", "Head"),

@@ -141,6 +141,10 @@ def test_table_cells_are_told_by_row_and_column():
             ["My server runs on port 5432 since the last update of May."],
         ),
         ("Where is the key? Who has it?", []),
+        (
+            "Have you seen the new dock of Ana? It holds three disks and a card reader.",
+            ["Have you seen the new dock of Ana? It holds three disks and a card reader."],
+        ),
     ],
 )
 def test_what_announces_or_asks_takes_no_statement_with_it(text, told):
