@@ -16,7 +16,8 @@ from ingest.rules.entities import collect_names, title_names
 from ingest.rules.facts import NoteContext, find_facts, turns
 from ingest.rules.importance import Importances, find_importances
 from ingest.rules.labels import is_term
-from ingest.rules.passages import PassageDraft, StatementDraft, leans, split_block
+from ingest.rules.leaning import leans
+from ingest.rules.passages import PassageDraft, StatementDraft, split_block
 from ingest.rules.sequence import find_sequence
 from ingest.rules.units import opens_definition
 from ingest.steps import finish

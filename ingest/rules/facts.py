@@ -15,7 +15,8 @@ from itertools import pairwise
 from ingest.rules.categories import find_category
 from ingest.rules.dates import find_dates
 from ingest.rules.entities import find_entities, is_title, link_labels
-from ingest.rules.passages import Sentence, StatementDraft, leans
+from ingest.rules.leaning import leans
+from ingest.rules.passages import Sentence, StatementDraft
 from ingest.rules.relations import cell_relation, field_relations, find_relations
 from ingest.rules.sentences import count_cjk, split_sentences
 from ingest.rules.verbs import has_verb

@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from ingest.markdown.markup import split_lines, squeeze, strip_markup, without_struck
+from ingest.rules.leaning import leans
 from ingest.rules.sentences import Span, split_sentences, trim, weight
 from ingest.rules.units import Unit, find_units, searchable_source
-from ingest.rules.verbs import has_verb
+from ingest.rules.verbs import has_verb, opens_with_subject
 from recalld.records import Block, BlockKind, Lines
 
 PASSAGE_LENGTH = 1200
@@ -30,40 +31,12 @@ _WORDLESS = (BlockKind.BLANK, BlockKind.RULE, BlockKind.COMMENT, BlockKind.FRONT
 _LINE_END = re.compile(r"\n")
 _CLAUSE_END = re.compile(r"[,;:，；：、)]\s*")
 
-# `Het`, `er`, `es` and `il` are pronouns only before some verbs, articles or fillers before the rest.
-_LEANING = re.compile(
-    r"""
-    (?:it|it['’]s|this|that|that['’]s|these|those|they|they['’]re|he|she|both|neither|default|which
-      |the\ (?:same|latter|former)|for\ (?:example|instance|this|that)|as\ (?:such|a\ result)
-      |in\ (?:this|that|these|those|such)|such|similarly|likewise|moreover|furthermore|additionally
-      |meanwhile|whereas|otherwise|however|therefore|instead|then|also|so|but|and|because
-      |het\ (?:is|was|wordt|werd|heeft|had|kan|kon|moet|moest|gaat|ging|zal|zou|werkt|werkte|staat|stond
-        |komt|kwam|geeft|maakt|duurt|duurde|kost|kostte|betekent|helpt|blijft|lijkt|doet|deed|mag|ligt
-        |draait|zorgt|bevat|gebruikt|biedt|toont|laat|vraagt|vereist|lukt|lukte)
-      |dit|deze|zij|ze|hij|daarom|daardoor|hierdoor|anders|ook|maar|en
-      |es(?!\ gibt|\ gab)|dies|diese[rsmn]?|sie|dadurch|daher|deshalb|sonst|auch|aber|und
-      |er(?!\ (?:is|zijn|was|waren|wordt|worden|werd|komt|komen|staat|staan|kan|kunnen|moet|moeten|gaat
-        |bestaat|bestaan|mag|zit|zitten|ligt|liggen)\b)
-      |il(?!\ (?:y\ a|faut)\b)|elle|ils|elles|cela|ceci|ce|c['’]est|cette|ces|sinon|donc|mais|et
-    )(?![\w'’-])
-  | [它牠祂他她这這那该此]|因此|然而|不过|例如|比如|所以|但是|而且|否则
-  | (?:それ|これ|その|この|そこ|ここ|彼|だから|つまり|例えば|たとえば|ただし|なお|しかし|また)
-  | (?:이것|그것|이는|이를|그는|그녀|그들|따라서|그러나|하지만)
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
 _YES_OR_NO = re.compile(
     r"(?:yes|yep|yeah|no|nope|ja|jawel|nee|nein|doch|oui|non|si|sí|sì|não|sim|да|нет|evet|hayır)(?=[\s,.;:!–—-]|$)"
     r"|(?:是的?|不是|不|没有|对|有|可以|不可以|はい|いいえ|ええ|네|예|아니[요오]?)(?=[\s,.;:!，。、！]|$)",
     re.IGNORECASE,
 )
 _ASKING = ("?", "？", "؟")
-# What begins so has a verb, though it may be none of those that are known.
-_SUBJECT = re.compile(
-    r"(?:the|a|an|my|our|your|his|her|their|i|we|you|he|she|it|they|de|het|een|mijn|ons|onze|wij|we|ik|der|die|das|ein|eine"
-    r"|mein|meine|unser|unsere|wir|ich|er|sie|es|le|la|les|un|une|mon|ma|notre|nous|je|il|elle|el|los|las|una|mi)\s",
-    re.IGNORECASE,
-)
 # A piece without a verb that weighs more is hardly what a question before it asks for.
 _ANSWER = 60
 
@@ -155,17 +128,12 @@ def split_block(block: Block, term: str = "") -> tuple[PassageDraft, ...]:
     return tuple(_pack(placed, source))
 
 
-def leans(text: str) -> bool:
-    """Whether a sentence starts with a word that points back to the one before it."""
-    return _LEANING.match(text.lstrip("\"'“‘(*")) is not None
-
-
 def answers(text: str) -> bool:
     """Whether a sentence behind a question says too little without it: `No, it died.`, `Under the pot.`, `Ann.`."""
     if _YES_OR_NO.match(text):
         return True
     said = weight(text)
-    is_piece = not has_verb(text) and not _SUBJECT.match(text)
+    is_piece = not has_verb(text) and not opens_with_subject(text)
     return said < _SHORT or (said < _ANSWER and is_piece)
 
 

@@ -17,6 +17,7 @@ from ingest.markdown.markup import shown, split_lines, visible_text
 from ingest.rules.cells import split_cells, told_cells
 from ingest.rules.fields import find_fields, telling_fields
 from ingest.rules.labels import find_label, is_term
+from ingest.rules.lines import ended_lines
 from recalld.records import Block, BlockKind
 from retrieval.grounding.wording import negation
 
@@ -28,10 +29,6 @@ _BULLET = re.compile(r"([-*+•]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[(.)\][ \t]+)?")
 _CALLOUT = re.compile(r"\[![\w-]+\][+-]?")
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _DELIMITERS = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
-# A time, a day or a label begins an entry of a log or a form.
-_ENTRY = re.compile(r"\d{1,2}[:.]\d{2}\b|\d{4}-\d{2}-\d{2}\b|[^\W\d]\w{1,20}[:：]\s")
-# A field of Dataview's, which has its line for itself.
-_INLINE_FIELD = re.compile(r"[^\W\d][\w -]{0,40}::(?:\s|$)")
 _DEFINITION = re.compile(r":[ \t]+")
 # A formula without dollar signs round it.
 _TEX = re.compile(r"\s*\\begin\{[a-z*]+\}")
@@ -269,24 +266,21 @@ class _Scan:
     def _deliberate_lines(self, at: int, end_at: int, start: int) -> list[tuple[int, int]]:
         """Spans of a paragraph, parted where its writer, not a line length, ended a line."""
         lines = self._lines[at:end_at]
-        width = max(len(line.text) for line in lines)
-        free = all(_begins_anew(line.text) for line in lines[1:])
+        first = self._source[start : lines[0].start + len(lines[0].text)]
+        ended = ended_lines([first, *(line.text for line in lines[1:])])
         spans: list[tuple[int, int]] = []
-        for line, following in pairwise(lines):
+        told = start
+        brackets = ticks = strikes = 0
+        for (line, following), is_end in zip(pairwise(lines), ended, strict=True):
             end = line.start + len(line.text)
-            hard = self._source[end : end + 2] == "  " or line.text.endswith("\\")
-            is_field = _INLINE_FIELD.match(line.text) or _INLINE_FIELD.match(following.text)
-            ended = (hard or is_field is not None) or (
-                free
-                and (
-                    _ENTRY.match(following.text) is not None
-                    or _has_room(line.text, following.text, width)
-                )
-            )
-            if ended and _is_closed(self._source[start:end]):
+            more = _open_marks(self._source[told:end])
+            brackets, ticks, strikes = brackets + more[0], ticks ^ more[1], strikes ^ more[2]
+            told = end
+            is_hard = self._source[end : end + 2] == "  " or line.text.endswith("\\")
+            if (is_hard or is_end) and not (brackets or ticks or strikes):
                 # The backslash of a hard line break is no word of the line.
                 spans.append((start, end - line.text.endswith("\\")))
-                start = following.start
+                start = told = following.start
         spans.append((start, lines[-1].start + len(lines[-1].text)))
         return [(a, b) for a, b in spans if self._source[a:b].strip()]
 
@@ -340,21 +334,9 @@ def _lines(source: str) -> Iterator[_Line]:
         at += len(raw)
 
 
-def _begins_anew(line: str) -> bool:
-    """Whether a line could begin a sentence: a small letter in just one line shows wrapped prose."""
-    return not line[:1].islower() and line[:1] not in "`[(*_<"
-
-
-def _has_room(line: str, following: str, width: int) -> bool:
-    """Whether the next line's first word would have fitted, so that the writer ended this one."""
-    if line.endswith((",", "、", "，", ";", "-", "(", "–", "—")):
-        return False
-    return len(line) + 1 + min(len(following.split(maxsplit=1)[0]), 20) < width * 0.8
-
-
-def _is_closed(text: str) -> bool:
-    is_struck = text.count("~~") % 2 == 1
-    return text.count("[") == text.count("]") and text.count("`") % 2 == 0 and not is_struck
+def _open_marks(text: str) -> tuple[int, int, int]:
+    """How many brackets, backticks and strikes of a text have no partner in it."""
+    return text.count("[") - text.count("]"), text.count("`") % 2, text.count("~~") % 2
 
 
 def _fence(source: str) -> Unit:

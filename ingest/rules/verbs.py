@@ -22,6 +22,12 @@ _VERBS = frozenset(
     est sont était étaient sera peut peuvent doit doivent fait va ont avait permet
     """.split()  # noqa: SIM905 - a word list is read more easily as text
 )
+# What begins so has a verb, though it may be none of those that are known.
+_SUBJECT = re.compile(
+    r"(?:the|a|an|my|our|your|his|her|their|i|we|you|he|she|it|they|de|het|een|mijn|ons|onze|wij|we|ik|der|die|das|ein|eine"
+    r"|mein|meine|unser|unsere|wir|ich|er|sie|es|le|la|les|un|une|mon|ma|notre|nous|je|il|elle|el|los|las|una|mi)\s",
+    re.IGNORECASE,
+)
 _LETTERS = re.compile(r"[^\W\d_]+")
 
 
@@ -35,3 +41,8 @@ def has_verb(text: str) -> bool:
     return bool(known_verbs(text)) or any(
         len(word) > 4 and word.endswith("ed") for word in _LETTERS.findall(text.lower())
     )
+
+
+def opens_with_subject(text: str) -> bool:
+    """Whether a text opens as a sentence with a verb does: with an article, a possessive or a pronoun."""
+    return _SUBJECT.match(text) is not None

@@ -145,6 +145,10 @@ def test_table_cells_are_told_by_row_and_column():
             "Have you seen the new dock of Ana? It holds three disks and a card reader.",
             ["Have you seen the new dock of Ana? It holds three disks and a card reader."],
         ),
+        (
+            "The line ends with a colon: the next is here.\nThen:",
+            ["The line ends with a colon: the next is here."],
+        ),
     ],
 )
 def test_what_announces_or_asks_takes_no_statement_with_it(text, told):
@@ -316,6 +320,24 @@ def test_content_is_counted_in_every_script():
     assert content_words("今天很好") == 2
     assert content_words("port 5432") == 2
     assert not states_something("是的。")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "The cat is black\nThe dog is white\nThe bird is blue",
+            [("The cat is black", 1), ("The dog is white", 2), ("The bird is blue", 3)],
+        ),
+        ("> 猫是黑色的\n> 狗是白色的", [("猫是黑色的", 1), ("狗是白色的", 2)]),
+        (
+            "- The pump is broken\n  It leaks oil\n  The hose is new",
+            [("The pump is broken It leaks oil", 1), ("The hose is new", 3)],
+        ),
+    ],
+)
+def test_a_line_that_its_writer_ended_is_a_fact(text, told):
+    assert [(fact.text, fact.lines.first) for fact in facts(text, BlockKind.LIST_ITEM)] == told
 
 
 @pytest.mark.parametrize(

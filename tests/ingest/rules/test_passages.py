@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.rules.passages import PASSAGE_LENGTH, leans, split_block
+from ingest.rules.passages import PASSAGE_LENGTH, split_block
 from recalld.records import Block, BlockKind, Lines
 
 
@@ -72,41 +72,6 @@ def test_a_sentence_that_leans_on_the_one_before_is_joined_to_it():
         "The server keeps its models in memory. Default is five minutes.",
         "Another matter comes last.",
     ]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "It does.",
-        "Het werkt.",
-        "Deze is nieuw.",
-        "Dies gilt.",
-        "Elle est là.",
-        "它在这里。",
-        "それは本だ。",
-        "“They left.”",
-    ],
-)
-def test_words_that_point_back_lean(text):
-    assert leans(text)
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "Itself a wonder.",
-        "Thisbe waits.",
-        "Esel sind grau.",
-        "Paris est grand.",
-        "Het magazijn is vol.",
-        "Die Katze schläft.",
-        "Er zijn drie deuren.",
-        "Es gibt Brot.",
-        "Il y a du pain.",
-    ],
-)
-def test_words_that_only_begin_alike_do_not_lean(text):
-    assert not leans(text)
 
 
 def test_a_very_short_sentence_is_joined_to_its_neighbour():
