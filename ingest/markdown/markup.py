@@ -125,28 +125,6 @@ def shown(source: str) -> str:
     return text if text or not source.strip() or without_struck(source).strip() else squeeze(source)
 
 
-def visible_text(text: str) -> str:
-    """What a reader sees of HTML, with as many lines as the source has.
-
-    Scripts, styles, comments and what is struck out are gone; the words of `alt` attributes stay.
-    """
-    text = re.sub(
-        r"<(script|style)\b[^>]*>.*?(?:</\1\s*>|\Z)|<!--.*?(?:-->|\Z)"
-        r"|<(?:del|s|strike)(?:\s[^<>]*)?>(?:[^<]|<(?!/?(?:del|s|strike)\b)){0,2000}</(?:del|s|strike)\s*>",
-        lambda m: "\n" * m.group().count("\n"),
-        text,
-        flags=re.DOTALL | re.IGNORECASE,
-    )
-    text = re.sub(r"</?[A-Za-z!][^<>]*(?:>|\Z)", _attribute_words, text)
-    return re.sub(r"[ \t]{2,}", " ", html.unescape(text))
-
-
-def _attribute_words(tag: re.Match[str]) -> str:
-    words = re.findall(r"""\balt\s*=\s*(?:"([^"]*)"|'([^']*)')""", tag.group())
-    shown = " ".join(filter(None, (a or b for a, b in words)))
-    return f" {shown} " + "\n" * (tag.group().count("\n") - shown.count("\n"))
-
-
 def _paired(marks: Iterable[re.Match[str]]) -> Iterator[tuple[int, int]]:
     """Spans of the marks of emphasis that have their partner; one alone is a glob, a footnote or a star, and stays."""
     # Marks that opened and are not closed yet, by sign: where each stands, and how much of it is left.

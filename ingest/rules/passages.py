@@ -116,11 +116,14 @@ def split_block(block: Block, term: str = "") -> tuple[PassageDraft, ...]:
         term: What a definition at its start explains, where that stands in the block before.
     """
     source = _Source(searchable_source(block))
-    placed = [
-        statement
-        for unit in find_units(block, source.text, term)
-        for statement in _place_statements(unit, source)
-    ]
+    placed: list[_Placed] = []
+    end = 0
+    for unit in find_units(block, source.text, term):
+        # Two units of HTML may share a line.
+        placed += (
+            replace(one, start=max(one.start, end)) for one in _place_statements(unit, source)
+        )
+        end = unit.end
     if not placed and block.kind not in _WORDLESS and re.search(r"\w", source.text):
         # Markup round its only words, such as the opening of a fence, hid them from the units.
         whole = Unit(kind="code", start=0, end=len(source.text))

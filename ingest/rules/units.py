@@ -7,13 +7,16 @@ lengths and meaning are not known here.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import itemgetter
 from typing import Literal
 
 from ingest.markdown.front_matter import SIZE_LIMIT_BYTES
-from ingest.markdown.markup import shown, split_lines, visible_text
+from ingest.markdown.markup import shown, split_lines
+from ingest.markdown.visible import Row, read_html, visible_text
 from ingest.rules.cells import split_cells, told_cells
 from ingest.rules.fields import find_fields, telling_fields
 from ingest.rules.labels import find_label, is_term
@@ -29,6 +32,7 @@ _BULLET = re.compile(r"([-*+•]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[(.)\][ \t]+)?")
 _CALLOUT = re.compile(r"\[![\w-]+\][+-]?")
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _DELIMITERS = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
+_HARD_END = re.compile(r"(?:\\|<br ?/?>)$", re.IGNORECASE)
 _DEFINITION = re.compile(r":[ \t]+")
 # A formula without dollar signs round it.
 _TEX = re.compile(r"\s*\\begin\{[a-z*]+\}")
@@ -112,7 +116,45 @@ def find_units(block: Block, source: str, term: str = "") -> tuple[Unit, ...]:
         return (Unit(kind="code", start=0, end=len(source)),)
     if block.kind is BlockKind.HEADING:
         return (Unit(kind="heading", start=0, end=len(source)),)
-    return tuple(_Scan(source, lists=block.kind is not BlockKind.PARAGRAPH, term=term).units())
+    found = _Scan(source, lists=block.kind is not BlockKind.PARAGRAPH, term=term).units()
+    return tuple(found) if block.kind is not BlockKind.HTML else _html_units(block.text, found)
+
+
+def _html_units(text: str, found: Iterable[Unit]) -> tuple[Unit, ...]:
+    """Units of visible text parted at the borders that its tags show, and rows of its tables."""
+    page = read_html(text)
+    rows = [_html_row(page.text, row) for row in page.rows]
+    told = sorted([*(row.span for row in page.rows), *page.heads])
+    pieces = (
+        piece for unit in found for piece in _parted(unit, page.borders) if not _in_any(told, piece)
+    )
+    units = [unit for unit in (*pieces, *rows) if page.text[unit.start : unit.end].strip()]
+    return tuple(sorted(units, key=lambda unit: unit.start))
+
+
+def _html_row(text: str, row: Row) -> Unit:
+    cells = [(shown(text[slice(*head)]), shown(text[slice(*cell)])) for head, cell in row.cells]
+    start, end = row.span
+    return Unit(kind="row", start=start, end=end, cells=tuple(pair for pair in cells if pair[1]))
+
+
+def _parted(unit: Unit, borders: tuple[int, ...]) -> Iterator[Unit]:
+    if unit.kind not in ("prose", "item"):
+        yield unit
+        return
+    within = borders[bisect_right(borders, unit.start) : bisect_left(borders, unit.end)]
+    for n, (start, end) in enumerate(pairwise([unit.start, *within, unit.end])):
+        yield (
+            replace(unit, start=start, end=end)
+            if n == 0
+            else Unit(kind="prose", start=start, end=end, parents=unit.parents)
+        )
+
+
+def _in_any(spans: list[tuple[int, int]], unit: Unit) -> bool:
+    """Whether a unit begins in one of the spans, which are sorted."""
+    at = bisect_right(spans, unit.start, key=itemgetter(0)) - 1
+    return at >= 0 and unit.start < spans[at][1]
 
 
 def opens_definition(text: str) -> bool:
@@ -276,7 +318,7 @@ class _Scan:
             more = _open_marks(self._source[told:end])
             brackets, ticks, strikes = brackets + more[0], ticks ^ more[1], strikes ^ more[2]
             told = end
-            is_hard = self._source[end : end + 2] == "  " or line.text.endswith("\\")
+            is_hard = self._source[end : end + 2] == "  " or _HARD_END.search(line.text)
             if (is_hard or is_end) and not (brackets or ticks or strikes):
                 # The backslash of a hard line break is no word of the line.
                 spans.append((start, end - line.text.endswith("\\")))

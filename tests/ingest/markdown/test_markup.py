@@ -8,7 +8,6 @@ from ingest.markdown.markup import (
     split_lines,
     squeeze,
     strip_markup,
-    visible_text,
     without_struck,
 )
 from tests.growth import assert_grows_with_size
@@ -79,25 +78,6 @@ def test_any_text_is_survived(text):
     places = [plain.source(n) for n in range(len(plain.text))]
     assert places == sorted(places) or "&" in text or "[[" in text
     assert all(0 <= place <= len(text) for place in places)
-
-
-@given(st.text(max_size=80) | st.text(alphabet="<>/abscript!- \n\r'\"=", max_size=80))
-def test_visible_text_keeps_the_lines(text):
-    assert len(split_lines(visible_text(text))) <= len(split_lines(text))
-
-
-def test_visible_text_is_without_what_is_struck_out():
-    assert visible_text("<p>kept <del>a <b>c</b></del><s>d</s> also</p>").split() == [
-        "kept",
-        "also",
-    ]
-
-
-def test_visible_text_hides_scripts_and_comments():
-    html = "<style>\np{}\n</style>\n<p title='no'><img alt='T'>shown<!-- not --></p>\n<script>x()"
-    shown = visible_text(html)
-    assert shown.split() == ["T", "shown"]
-    assert shown.count("\n") == html.count("\n")
 
 
 @given(st.text(alphabet="a\r\n\u2028\x0b", max_size=30))

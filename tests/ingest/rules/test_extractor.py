@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.markdown.blocks import parse_note
-from ingest.markdown.markup import squeeze, strip_markup, visible_text
+from ingest.markdown.markup import squeeze, strip_markup
+from ingest.markdown.visible import visible_text
 from ingest.rules.extractor import RULES_VERSION, extract_in_steps, extract_note
 from recalld.records import BlockKind, ExtractedBlock, ExtractedFact
 from tests.growth import assert_grows_with_size

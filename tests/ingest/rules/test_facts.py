@@ -331,6 +331,10 @@ def test_content_is_counted_in_every_script():
         ),
         ("> 猫是黑色的\n> 狗是白色的", [("猫是黑色的", 1), ("狗是白色的", 2)]),
         (
+            "The door sticks, and the key is gone<br>\nthe window is clean",
+            [("The door sticks, and the key is gone", 1), ("the window is clean", 2)],
+        ),
+        (
             "- The pump is broken\n  It leaks oil\n  The hose is new",
             [("The pump is broken It leaks oil", 1), ("The hose is new", 3)],
         ),
@@ -338,6 +342,46 @@ def test_content_is_counted_in_every_script():
 )
 def test_a_line_that_its_writer_ended_is_a_fact(text, told):
     assert [(fact.text, fact.lines.first) for fact in facts(text, BlockKind.LIST_ITEM)] == told
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "<details><summary>Inline</summary>The motor has 3 kW.</details>",
+            ["The motor has 3 kW."],
+        ),
+        (
+            "<p>The hall is of <b>1932</b>.<br>The pump is of <i>May</i> <code>1933</code>.</p>",
+            ["The hall is of 1932.", "The pump is of May 1933."],
+        ),
+        (
+            "<ul><li>The cat is black</li><li>The dog is white</li></ul>",
+            ["The cat is black", "The dog is white"],
+        ),
+        (
+            "<table>\n<tr><th>Host</th><th>Port</th><th>OS</th></tr>\n<tr><td>db1</td><td>5<b>4</b>32</td></tr>\n</table>",
+            ["db1 – Port: 5432"],
+        ),
+        ("<table><tr><th>Port</th><td>5432</td></tr></table>", ["Port: 5432"]),
+        (
+            "<table><tr><td>The cat is black</td><td>The dog is white</td></tr></table>",
+            ["The cat is black", "The dog is white"],
+        ),
+        ("<p>Run <b>&lt;name&gt;</b> &lt; two &amp; more.</p>", ["Run <name> < two & more."]),
+        ("<div>\n<h2>Cats</h2>\nThe cat is\nblack\n</div>", ["The cat is black"]),
+    ],
+)
+def test_what_html_parts_is_no_sentence(text, told):
+    assert texts(text, BlockKind.HTML) == told
+
+
+def test_no_word_of_html_on_one_long_line_is_lost():
+    sentences = [
+        f"The pump of {year} is green and stands in hall {year}." for year in range(1900, 1960)
+    ]
+    text = "<ul>" + "".join(f"<li>{told}</li>" for told in sentences) + "</ul>"
+    assert texts(text, BlockKind.HTML) == sentences
 
 
 @pytest.mark.parametrize(
