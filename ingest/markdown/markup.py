@@ -39,6 +39,10 @@ _LINE_MARK = re.compile(
     r"^[ \t]*(?:>[ \t]?)+(?:\[![\w-]+\][+-]?[ \t]*)?|^[ \t]*\#{1,6}(?:[ \t]+|$)|[ \t]+\#+[ \t]*$",
     re.MULTILINE,
 )
+_WORD = re.compile(r"\w")
+_FILE = re.compile(r"\.[A-Za-z0-9]{2,5}$")
+# Behind the bar of an embedded picture: its size and place.
+_LAYOUT = re.compile(r"\s*(?:(?:\d+(?:x\d+)?|left|right|center|inline)?\s*(?:\||$)\s*)*")
 _SUFFIX = re.compile(r"\.\w")
 _INTERESTING = re.compile(r"[*_`\[\]<>&~=\\^#]")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\n|\r)|[^\r\n]+")
@@ -65,12 +69,13 @@ class Plain:
         return self.sources[run] + at - self.starts[run]
 
 
-def strip_markup(text: str, *, offset: int = 0) -> Plain:
+def strip_markup(text: str, *, offset: int = 0, embeds: bool = True) -> Plain:
     """The text without markup and what is struck out; labels, aliases and code spans (with backticks) stay.
 
     Args:
         text: A paragraph's source, line ends included.
         offset: Where `text` starts in its source; `Plain.source` counts from there.
+        embeds: Whether the names of embedded files and notes, and of bare blocks, stay.
     """
     if not _INTERESTING.search(text):
         return Plain(text=text, starts=(0,), sources=(offset,))
@@ -87,7 +92,7 @@ def strip_markup(text: str, *, offset: int = 0) -> Plain:
             sources.append(offset + source)
             length += len(piece)
 
-    for start, end, kept, kept_at in _removals(text):
+    for start, end, kept, kept_at in _removals(text, embeds=embeds):
         if start < at:
             continue
         keep(text[at:start], at)
@@ -97,13 +102,29 @@ def strip_markup(text: str, *, offset: int = 0) -> Plain:
     return Plain(text="".join(parts), starts=tuple(starts), sources=tuple(sources))
 
 
+def strip_beside_words(text: str, *, offset: int = 0) -> Plain:
+    """The same without what embeds are called; where that is all there is, it stays."""
+    if _has_embed(text):
+        plain = strip_markup(text, offset=offset, embeds=False)
+        if _WORD.search(plain.text):
+            return plain
+    return strip_markup(text, offset=offset)
+
+
+def without_embeds(text: str) -> str:
+    """The text as written, less embeds that say nothing; where that is all there is, it stays."""
+    if not _has_embed(text):
+        return text
+    told = _without(text, [m.span() for m in _INLINE.finditer(text) if _is_silent(m)])
+    return told if _WORD.search(told) else text
+
+
 def without_struck(text: str) -> str:
     """The text as written, less what is struck out (`~~…~~`, `<del>…</del>`) and is not said any more."""
     if "~~" not in text and "</" not in text:
         return text
     struck = [m.span() for m in _INLINE.finditer(text) if m.lastgroup == "struck"]
-    edges = [0, *(edge for span in struck for edge in span), len(text)]
-    return "".join(text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
+    return _without(text, struck)
 
 
 def split_lines(text: str) -> list[str]:
@@ -121,7 +142,7 @@ def shown(source: str) -> str:
 
     What stands below a parent or in a row without its head would say something else.
     """
-    text = squeeze(strip_markup(source).text)
+    text = squeeze(strip_beside_words(source).text)
     return text if text or not source.strip() or without_struck(source).strip() else squeeze(source)
 
 
@@ -150,7 +171,7 @@ def _paired(marks: Iterable[re.Match[str]]) -> Iterator[tuple[int, int]]:
             waiting.append([start, left])
 
 
-def _removals(text: str) -> list[tuple[int, int, str, int]]:
+def _removals(text: str, *, embeds: bool) -> list[tuple[int, int, str, int]]:
     """(start, end, what stays in its place, where that stood), in order of start."""
     found = [(m.start(), m.end(), "", m.start()) for m in _LINE_MARK.finditer(text)]
     emphasis: list[re.Match[str]] = []
@@ -162,7 +183,7 @@ def _removals(text: str) -> list[tuple[int, int, str, int]]:
             # A removal that removes nothing: it only keeps others out of the code.
             found.append((m.start(), m.end(), m.group(), m.start()))
         elif kind == "wikilink":
-            shown, at = _shown_link(m.group("wikilink"))
+            shown, at = ("", 0) if not embeds and _is_silent(m) else _shown_link(m["wikilink"])
             found.append((m.start(), m.end(), shown, m.start("wikilink") + at))
         elif kind == "autolink":
             found.append((m.start(), m.end(), m.group("autolink"), m.start("autolink")))
@@ -176,6 +197,27 @@ def _removals(text: str) -> list[tuple[int, int, str, int]]:
     found += ((start, end, "", start) for start, end in _paired(emphasis))
     found.sort(key=lambda removal: removal[0])
     return found
+
+
+def _without(text: str, spans: list[tuple[int, int]]) -> str:
+    edges = [0, *(edge for span in spans for edge in span), len(text)]
+    return "".join(text[a:b] for a, b in zip(edges[::2], edges[1::2], strict=True))
+
+
+def _has_embed(text: str) -> bool:
+    return "![[" in text or "[[^" in text or "[[#^" in text
+
+
+def _is_silent(link: re.Match[str]) -> bool:
+    """Whether it is an embed, or a block without its note, that no words were given to."""
+    if link.lastgroup != "wikilink":
+        return False
+    target, _, alias = link["wikilink"].partition("|")
+    target = target.strip().removesuffix("\\")
+    if link.group().startswith("!"):
+        is_file = _FILE.search(target) is not None and not target.endswith(".md")
+        return not is_file or _LAYOUT.fullmatch(alias) is not None
+    return target.startswith(("^", "#^")) and not alias.strip()
 
 
 def _shown_link(inner: str) -> tuple[str, int]:

@@ -12,7 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from ingest.markdown.markup import split_lines, squeeze, strip_markup, without_struck
+from ingest.markdown.markup import (
+    split_lines,
+    squeeze,
+    strip_beside_words,
+    without_embeds,
+    without_struck,
+)
 from ingest.rules.leaning import leans
 from ingest.rules.sentences import Span, split_sentences, trim, weight
 from ingest.rules.units import Unit, find_units, searchable_source
@@ -194,7 +200,7 @@ def _place_statements(unit: Unit, source: _Source) -> Iterator[_Placed]:
 
 
 def _place_prose(unit: Unit, source: _Source) -> Iterator[_Placed]:
-    plain = strip_markup(source.text[unit.start : unit.end], offset=unit.start)
+    plain = strip_beside_words(source.text[unit.start : unit.end], offset=unit.start)
     groups = [
         [(a, b, plain.source(a), plain.source(b - 1) + 1) for a, b in group]
         for group in _statement_groups(plain.text)
@@ -207,7 +213,7 @@ def _place_prose(unit: Unit, source: _Source) -> Iterator[_Placed]:
     for n, group in enumerate(groups):
         sentences: list[Sentence] = []
         for a, b, start, end in group:
-            told = without_struck(source.text[before : borders[start]])
+            told = without_struck(without_embeds(source.text[before : borders[start]]))
             lines = source.lines(start, end)
             sentences.append(Sentence(text=squeeze(plain.text[a:b]), lines=lines, source=told))
             before = end

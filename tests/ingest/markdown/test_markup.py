@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from ingest.markdown.markup import (
     split_lines,
     squeeze,
+    strip_beside_words,
     strip_markup,
     without_struck,
 )
@@ -56,6 +57,24 @@ def test_markup_goes_and_words_stay(source, plain):
     assert squeeze(strip_markup(source).text) == plain
 
 
+@pytest.mark.parametrize(
+    ("source", "plain"),
+    [
+        ("![[image.png]] The pump.", "The pump."),
+        ("![[x.png|100]] ![[x.png|100x80]] ![[x.png|right]] ![](y.png) The pump.", "The pump."),
+        ("![[x.png|A pump]] ![a hose](y.png) The valve.", "A pump a hose The valve."),
+        ("It runs Arch. ![[note#Part]] ![[note|alias]]", "It runs Arch."),
+        ("The pump [[^blk]] [[#^blk]] [[#^blk|here]] [[note#^blk]]", "The pump here note"),
+        ("图![[a.png]]示", "图示"),
+        ("`![[x.png]]` embeds.", "`![[x.png]]` embeds."),
+        ("![[image.png]]", "image.png"),
+        ("[[^blk]]", "^blk"),
+    ],
+)
+def test_embeds_are_no_words_beside_others(source, plain):
+    assert squeeze(strip_beside_words(source).text) == plain
+
+
 def test_what_is_struck_out_goes_with_its_links():
     source = "~~[[Bob]]~~ [[Carol|she]] owns `~~this~~` and <del>[that](u)</del>."
     assert without_struck(source) == " [[Carol|she]] owns `~~this~~` and ."
@@ -66,6 +85,12 @@ def test_every_kept_character_knows_its_source():
     source = "A **b** [[x|alias]] [l](u) `c` end"
     plain = strip_markup(source, offset=10)
     assert all(source[plain.source(n) - 10] == letter for n, letter in enumerate(plain.text))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("piece", ["![[a|1 ", "![[a.png|10|10|x]] ", "[[^", "![[x.png" + "|1" * 50])
+def test_embeds_cost_no_more_than_their_number(piece):
+    assert_grows_with_size(strip_beside_words, lambda n: piece * n, small=100)
 
 
 def test_marks_of_emphasis_cost_no_more_than_their_number():

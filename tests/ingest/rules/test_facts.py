@@ -285,6 +285,22 @@ def test_links_that_are_all_there_is_state_nothing(text):
     assert facts(text) == []
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("![[image.png]] The image shows the pump.", "The image shows the pump."),
+        ("The second one runs Arch. ![[note#Part]]", "The second one runs Arch."),
+        ("![[image.png]]\nThe image shows the pump.", "The image shows the pump."),
+        ("The pump is green and old. [[^blk]]", "The pump is green and old."),
+        ("![[图.png|300]]水泵在地下室。", "水泵在地下室。"),
+    ],
+)
+def test_an_embed_is_no_part_of_a_sentence(text, told):
+    (fact,) = facts(text)
+    assert fact.text == told
+    assert "wikilink" not in {entity.kind for entity in fact.entities}
+
+
 def test_code_and_headings_state_nothing():
     assert facts("```\nThe server listens on port 5432.\n```\n", BlockKind.FENCE) == []
     assert facts("# The server listens on port 5432.\n", BlockKind.HEADING) == []
