@@ -29,6 +29,9 @@ UnitKind = Literal["prose", "item", "row", "code", "field", "heading"]
 _PARENT_LENGTH = 80
 _QUOTE = re.compile(r"[ \t]*(?:>[ \t]?)+")
 _BULLET = re.compile(r"([-*+•]|\d{1,9}[.)])(?:[ \t]+|$)(?:\[(.)\][ \t]+)?")
+# Letters that mark a task, done or begun, and signs that mark none.
+_TASKS = frozenset("xXoO")
+_REMARKS = frozenset("!！*+\"'“”‘’„«»$€")
 _CALLOUT = re.compile(r"\[![\w-]+\][+-]?")
 _FENCE = re.compile(r"(`{3,}|~{3,})")
 _DELIMITERS = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
@@ -212,7 +215,7 @@ class _Scan:
         start, kind = first.start, self._enter(first)
         bullet = _BULLET.match(first.text) if kind == "item" else None
         if bullet is not None:
-            self._task = bullet.group(2) or ""
+            self._task = _task(bullet.group(2) or "")
             self._quotes = first.quotes
             start += bullet.end()
         elif callout := _CALLOUT.match(first.text):
@@ -355,6 +358,12 @@ class _Scan:
             head = self._lines[at]
             units = [Unit(kind="heading", start=head.start, end=head.start + len(head.text))]
         return end_at, units
+
+
+def _task(box: str) -> str:
+    """The mark of a task; "" for that of a remark, which themes show as an icon: `[!]`, `[i]`, `["]`."""
+    is_remark = box in _REMARKS or (box.isalnum() and box not in _TASKS)
+    return "" if is_remark else box
 
 
 def _ordinal(bullet: re.Match[str] | None) -> int | None:
