@@ -15,6 +15,7 @@ from itertools import pairwise
 from ingest.rules.categories import find_category
 from ingest.rules.dates import find_dates
 from ingest.rules.entities import find_entities, is_title, link_labels
+from ingest.rules.greetings import behind_greeting
 from ingest.rules.leaning import leans
 from ingest.rules.passages import Sentence, StatementDraft
 from ingest.rules.relations import cell_relation, field_relations, find_relations
@@ -44,14 +45,6 @@ _ASKING = re.compile(
 _TODO = re.compile(
     r"(?:\[ \]\s*)?(?:TODO|FIXME|XXX|TBD|WIP)\b|.*\bTODO:"
     r"|(?i:todo|to do|to-do|te doen|zu tun|à faire|待办|待辦|要做|やること|할 일)\s*[:：]",
-)
-_GREETING = re.compile(
-    r"(?:(?:me|user|assistant|ai):\s*)?(?:hi|hello|hey|thanks|thank you|good (?:morning|evening|night)"
-    r"|you['’]re welcome"
-    r"|cheers|bye|hallo|hoi|dank|bedankt|danke|guten|bonjour|salut|merci|bitte|tschüss|groetjes"
-    r"|sure|great|awesome|nice)\b"
-    r"|你好|谢谢|您好|こんにちは|ありがとう|よろしく|안녕|감사",
-    re.IGNORECASE,
 )
 _POINTER = re.compile(
     r"(?:see|see also|source|for more|more (?:info|information|details)|read more|check out|refer to"
@@ -210,10 +203,18 @@ def states_something(text: str, *, of: str = "") -> bool:
         or is_task(told)
         or told.endswith((":", "：", ",", "，", "、"))
         or _POINTER.match(told)
-        or (_GREETING.match(told) and content_words(told) < 6)
+        or _greets(told)
         or not _has_content(_FILLER.sub("", told), of)
         or not _says_more_than_code(told)
     )
+
+
+def _greets(text: str) -> bool:
+    """Whether a greeting or thanks are all there is."""
+    rest = behind_greeting(text)
+    if rest is None or content_words(text) >= 6:
+        return False
+    return not has_verb(rest) or not content_words(rest)
 
 
 def _is_scrap(text: str) -> bool:

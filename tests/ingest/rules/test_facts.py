@@ -84,6 +84,54 @@ def test_open_tasks_are_no_facts_and_closed_ones_keep_their_mark():
     assert texts(text, BlockKind.LIST_ITEM) == ["[x] pay rent", "[-] cancelled the gym"]
 
 
+@pytest.mark.parametrize("mark", list('!i*"pcblISnfkwud1'))
+def test_a_box_that_marks_a_remark_is_no_task(mark):
+    text = f"- [{mark}] the gas valve leaks\n  - it is the old one of 1932\n"
+    assert texts(text, BlockKind.LIST_ITEM) == [
+        "the gas valve leaks",
+        "the gas valve leaks › it is the old one of 1932",
+    ]
+
+
+@pytest.mark.parametrize("mark", list(" /><?~o"))
+def test_a_box_that_marks_what_is_open_states_nothing(mark):
+    assert texts(f"- [{mark}] the gas valve leaks\n", BlockKind.LIST_ITEM) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hi there is a new fact",
+        "Hi there the pump is broken",
+        "hello the server is down",
+        "hallo de server is kapot",
+        "Hallo die Pumpe ist kaputt",
+        "bonjour la pompe est vieille",
+    ],
+)
+def test_a_statement_behind_a_greeting_is_a_fact(text):
+    assert texts(text) == [text]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "hi there",
+        "Hi there, thanks for the help!",
+        "Good morning all",
+        "hello how are you",
+        "Sure I can help you",
+        "Thanks for the fix",
+        "hi the",
+        "Great, that is nice",
+        "danke das ist nett",
+        "hallo de Jan",
+    ],
+)
+def test_a_greeting_states_nothing(text):
+    assert texts(text) == []
+
+
 def test_a_time_is_no_category():
     (fact,) = facts("- 12:30 meeting with Bo\n", BlockKind.LIST_ITEM)
     assert fact.text == "12:30 meeting with Bo"
