@@ -197,6 +197,11 @@ TIMED = {
     "Why did the deploy of the forecasting job fail in July?",
     "In welke stad en staat was de conferentie van 2024?",
     "Wie won de Elfstedentocht van 1997?",
+    "Welke gemeente had in 2023 het best beschreven algoritme in het Algoritmeregister?",
+    "Tot welk jaar heeft de overheid de tijd om hoog-risico-AI die in de zomer van 2026 al draaide"
+    " aan de AI-verordening te laten voldoen?",
+    "七月预测任务部署失败以后，港口显示屏上一直显示几点的水位？",
+    "サーバコンポーネントかどうかをファイル拡張子で見分ける案は、2022 年にどういう方式へ変わった？",
     "2024 年の React Conf には何人くらい集まった？",
     "先月の電気代はいくらだった？",
     "去年房租一共付了多少钱？",
