@@ -8,7 +8,6 @@ those of the northern half of the world.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
@@ -56,10 +55,6 @@ _SINCE = re.compile(
     r"\s+(?:the\s+|de\s+|le\s+|dem\s+)?)$",
     re.IGNORECASE,
 )
-_BETWEEN = re.compile(
-    r"\b(?:between|from|tussen|van|zwischen|von|entre|de)\s+(?:the\s+|de\s+)?$", re.IGNORECASE
-)
-_AND = re.compile(r"\s*(?:and|en|und|et|to|tot|bis|à|和|与|と)\s*(?:the\s+|de\s+)?", re.IGNORECASE)
 _PREPOSITION = re.compile(
     r"\b(?:in|on|at|during|from|of|over|op|van|im|am|vom|von|en|du|le|de)\s+(?:the\s+|de\s+|der\s+|den\s+|la\s+)?$",
     re.IGNORECASE,
@@ -68,7 +63,6 @@ _BEFORE_THAT = re.compile(r"\s*(?:年?份?)?(?:以前|之前|より前|よりま
 _UNTIL_THAT = re.compile(r"\s*(?:为止|為止|まで|까지)")
 _AFTER_THAT = re.compile(r"\s*(?:之后|之後|より後|이후)")
 _SINCE_THAT = re.compile(r"\s*(?:以后|以後|以来|以來|以降|から|起(?![来床点き])|부터)")
-_CJK_BETWEEN = re.compile(r"\s*(?:之间|之間|の間)")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +103,7 @@ def read_asked(text: str, today: date) -> AskedTime | None:
     ]
     if not told:
         return None
-    whole = [_directed(plain, one) for one in _between(plain, told)]
+    whole = [_directed(plain, one) for one in told]
     intervals = _met(tuple(dict.fromkeys(one.interval for one in whole)))
     return AskedTime(
         intervals=intervals,
@@ -147,34 +141,6 @@ def without(text: str, asked: AskedTime) -> str:
     return "".join(kept)
 
 
-def _between(text: str, told: list[Told]) -> Iterator[Told]:
-    """The same, with two dates that `between … and` spans as one."""
-    waiting: Told | None = None
-    for one in told:
-        if waiting is None:
-            waiting = one
-            continue
-        opened = _BETWEEN.search(text, max(0, waiting.start - _LOOK_BACK), waiting.start)
-        spans = opened or _CJK_BETWEEN.match(text, one.end)
-        first, last = waiting.interval.first, one.interval.last
-        if spans and _AND.fullmatch(text, waiting.end, one.start):
-            if first > last:
-                first = first.replace(year=first.year - 1, day=min(first.day, 28))
-            if first <= last:
-                yield replace(
-                    one,
-                    interval=DateInterval(first=first, last=last),
-                    start=opened.start() if opened else waiting.start,
-                    is_written=waiting.is_written and one.is_written,
-                )
-                waiting = None
-                continue
-        yield waiting
-        waiting = one
-    if waiting is not None:
-        yield waiting
-
-
 def _directed(text: str, told: Told) -> Told:
     """A date with the `before` or `since` that stands at it, which opens it to one side."""
     before = _before(text, told.start)
@@ -187,7 +153,8 @@ def _directed(text: str, told: Told) -> Told:
         (_AFTER, _AFTER_THAT, last + day, LAST_DAY),
         (_SINCE, _SINCE_THAT, first, LAST_DAY),
     )
-    for ahead, behind, begin, end in ways:
+    # A span has its own beginning and its own end.
+    for ahead, behind, begin, end in (ways[0], ways[2]) if told.is_span else ways:
         lead, tail = ahead.search(before), behind.match(text, told.end)
         if (lead or tail) and first > FIRST_DAY and last < LAST_DAY:
             return replace(

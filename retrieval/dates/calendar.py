@@ -83,6 +83,45 @@ def moved(day: date, unit: Unit, steps: int) -> DateInterval | None:
     return year_of(day.year + steps)
 
 
+def shifted(day: date, unit: Unit, steps: int) -> date | None:
+    """The same day some units away; the last of its month where that has no such day."""
+    if unit in ("day", "week"):
+        there = moved(day, "day", steps * (7 if unit == "week" else 1))
+        return there and there.first
+    month = moved(day, "month", steps * {"month": 1, "quarter": 3, "year": 12}[unit])
+    return month and month.last.replace(day=min(day.day, month.last.day))
+
+
+def is_week(interval: DateInterval) -> bool:
+    """Whether an interval is a calendar week."""
+    return interval.first.weekday() == 0 and (interval.last - interval.first).days == 6
+
+
+def is_month(interval: DateInterval) -> bool:
+    """Whether an interval is a calendar month."""
+    return interval == month_of(interval.first.year, interval.first.month)
+
+
+def is_year(interval: DateInterval) -> bool:
+    """Whether an interval is a calendar year."""
+    return interval == year_of(interval.first.year)
+
+
+def in_year(interval: DateInterval, year: int) -> DateInterval:
+    """The same days of another year, one of `YEARS`."""
+    later = year - interval.last.year
+    if is_month(interval) or is_year(interval):
+        last = month_of(year, interval.last.month)
+        begin = month_of(year, interval.first.month)
+        if begin and last:
+            return DateInterval(first=begin.first, last=last.last)
+    return DateInterval(first=_year_on(interval.first, later), last=_year_on(interval.last, later))
+
+
+def _year_on(day: date, years: int) -> date:
+    return shifted(day, "year", years) or day
+
+
 def weekday_of_week(day: date, weekday: int, weeks: int) -> DateInterval | None:
     """A weekday, Monday is 0, of the week that lies `weeks` from a day's own."""
     week = moved(day, "week", weeks)
@@ -107,14 +146,8 @@ def weekend_of_week(day: date, weeks: int) -> DateInterval | None:
 
 def span_before(day: date, unit: Unit, count: int) -> DateInterval | None:
     """The days of the last `count` units, up to and with a day."""
-    if unit in ("day", "week"):
-        back = moved(day, "day", -count * (7 if unit == "week" else 1))
-    else:
-        month = moved(day, "month", -count * {"month": 1, "quarter": 3, "year": 12}[unit])
-        back = month and DateInterval(
-            first=month.first.replace(day=min(day.day, month.last.day)), last=month.last
-        )
-    return DateInterval(first=back.first, last=day) if back else None
+    back = shifted(day, unit, -count)
+    return DateInterval(first=back, last=day) if back else None
 
 
 def latest(make: Callable[[int], DateInterval | None], day: date | None) -> DateInterval | None:

@@ -10,14 +10,15 @@ from retrieval.dates.calendar import month_of, moved, weekday_before, year_of
 from retrieval.dates.names import (
     CJK_WEEKDAYS,
     MONTH,
+    NOT_COUNTED,
     UNIT,
     WEEKDAY,
     WEEKDAYS,
-    month_number,
     unit_of,
 )
 from retrieval.dates.readers import Day, Reader
-from retrieval.dates.written import read_months
+from retrieval.dates.spans import months_between
+from retrieval.dates.sureness import month_named
 
 PAST = re.compile(
     r"\b(?:did|was|were|had|went|said|wrote|told|met|bought|got|made|saw|came|ate|happened|\w{3,}ed"
@@ -28,19 +29,11 @@ PAST = re.compile(
 )
 # First names too: with a word such as `from` or `before` they are rather that.
 _NAME_MONTHS = frozenset({"april", "may", "june", "august", "jan", "mei", "juni"})
-_UNITS_AFTER_YEAR = (
-    r"(?![\w/%-]|[.,:]\d|\s+(?:items?|files?|rows?|requests?|bytes|ms|px|lines?|euros?|people|users?|tokens?|words?"
-    r"|times|steps|meters|characters|notes|points|watts?|stuks?|mensen|regels|keer|Zeilen|Mal|Leute|MB|GB|Hz)\b)"
-)
 _YEAR_TOLD = re.compile(
     r"\b(?:since|before|after|until|till|sinds|vanaf|tot|na|voor|vóór|seit|ab|bis|nach|vor|depuis|avant|après|jusqu['’]en"
-    rf"|of|from|van|aus|between|tussen|zwischen|entre)\s+(?P<year>(?:19|20)\d{{2}}){_UNITS_AFTER_YEAR}"
-    rf"|\b(?:between|tussen|zwischen|entre)\s+(?:19|20)\d{{2}}\s+(?:and|en|und|et)\s+(?P<other>(?:19|20)\d{{2}}){_UNITS_AFTER_YEAR}",
-    re.IGNORECASE,
-)
-_YEARS_BETWEEN = re.compile(
-    r"\b(?:between|from|tussen|van|zwischen|von|entre|de)\s+((?:19|20)\d{2})\s+(?:and|to|en|tot|und|bis|et|à)"
-    rf"\s+((?:19|20)\d{{2}}){_UNITS_AFTER_YEAR}",
+    rf"|of|aus)\s+(?P<year>(?:19|20)\d{{2}}){NOT_COUNTED}"
+    rf"|\b(?:from|van|von|between|tussen|zwischen|entre)\s+(?P<begin>(?:19|20)\d{{2}}){NOT_COUNTED}"
+    r"(?!\s+(?:to|until|and|tot|en|bis|und|à|et)\s+\d)",
     re.IGNORECASE,
 )
 _MONTH_TOLD = re.compile(
@@ -51,8 +44,7 @@ _MONTH_TOLD = re.compile(
     re.IGNORECASE,
 )
 _MONTHS_BETWEEN = re.compile(
-    rf"\b(?:between|from|tussen|van|zwischen|von|entre|de)\s+({MONTH})\s+(?:and|to|en|tot|und|bis|et|à)\s+({MONTH})\b"
-    r"(?!\s*\d{1,2}\b)(?:\s+(?:of\s+|de\s+|van\s+)?(\d{4})\b)?",
+    rf"\b(?:between|tussen|zwischen|entre)\s+(?P<begin>{MONTH})\s+(?:and|en|und|et|y)\s+(?P<end>{MONTH})\b(?!\s*\d)",
     re.IGNORECASE,
 )
 _SEASONS = (
@@ -90,23 +82,23 @@ _FEW = range(2, 7)
 
 
 def _year_told(m: re.Match[str], _: Day) -> DateInterval | None:
-    return year_of(int(m["year"] or m["other"]))
-
-
-def _years_between(m: re.Match[str], _: Day) -> DateInterval | None:
-    first, last = year_of(int(m[1])), year_of(int(m[2]))
-    if first is None or last is None or first.first > last.first:
-        return None
-    return DateInterval(first=first.first, last=last.last)
+    return year_of(int(m["year"] or m["begin"]))
 
 
 def _month_told(m: re.Match[str], at: Day) -> DateInterval | None:
     name = m["month"] or m["other"] or m["thing"]
-    month = month_number(name)
+    month = month_named(m, "month" if m["month"] else "other" if m["other"] else "thing")
     is_name = name.lower() in _NAME_MONTHS or name == "Mars"
     if month is None or (is_name and not m["month"]):
         return None
     return at.nearest(lambda year: month_of(year, month))
+
+
+def _months_between(m: re.Match[str], at: Day) -> DateInterval | None:
+    begin, end = month_named(m, "begin"), month_named(m, "end")
+    if begin is None or end is None:
+        return None
+    return at.nearest(lambda year: months_between(begin, end, year))
 
 
 def _season_of(year: int, season: int) -> DateInterval | None:
@@ -162,9 +154,8 @@ def _bare_weekday(m: re.Match[str], at: Day) -> DateInterval | None:
 
 # The last one is for questions about what was.
 IN_QUESTIONS: tuple[Reader, ...] = (
-    Reader(pattern=_YEARS_BETWEEN, read=_years_between, is_written=True),
-    Reader(pattern=_YEAR_TOLD, read=_year_told, is_written=True, words=("year", "other")),
-    Reader(pattern=_MONTHS_BETWEEN, read=read_months, is_written=True),
+    Reader(pattern=_YEAR_TOLD, read=_year_told, is_written=True, words=("year", "begin")),
+    Reader(pattern=_MONTHS_BETWEEN, read=_months_between, is_written=True, is_span=True),
     Reader(
         pattern=_MONTH_TOLD, read=_month_told, is_written=True, words=("month", "other", "thing")
     ),

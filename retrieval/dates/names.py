@@ -35,6 +35,13 @@ for _number, _names, _abbreviations in (
 _CAPITAL -= {"jan", "feb", "febr", "mrt", "apr", "aug", "sep", "sept", "okt", "nov", "janv"}
 _CAPITAL -= {"févr", "avr", "juil", "déc"}
 
+# Each may be a name, or what is on a sandwich: a month only as Spanish puts it.
+_SPANISH = (
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre"
+)
+SPANISH_MONTHS = {name: number for number, name in enumerate(_SPANISH.split(), start=1)}
+MONTHS |= SPANISH_MONTHS
+
 WEEKDAYS = {
     name: day
     for day, names in enumerate(
@@ -84,6 +91,19 @@ _NUMBERS = {
 _CJK_DIGITS = {"〇": 0, "零": 0, "两": 2, "兩": 2} | {
     digit: number for number, digit in enumerate("一二三四五六七八九", start=1)
 }
+_ORDINALS = {
+    name: number
+    for number, names in enumerate(
+        (
+            "first 1st eerste 1e erste ersten erstes 1. premier 1er",
+            "second 2nd tweede 2e zweite zweiten zweites 2. deuxième 2ème",
+            "third 3rd derde 3e dritte dritten drittes 3. troisième 3ème",
+            "fourth 4th last vierde 4e laatste vierte vierten viertes 4. letzten quatrième 4ème dernier",
+        ),
+        start=1,
+    )
+    for name in names.split()
+}
 
 # Each list with the longest first, since the first that fits is taken.
 MONTH = "|".join(sorted(map(re.escape, MONTHS), key=len, reverse=True))
@@ -91,8 +111,15 @@ WEEKDAY = "|".join(sorted(WEEKDAYS, key=len, reverse=True))
 NUMBER = r"(?<![\d.,/–-])\d{1,3}|" + "|".join(
     rf"(?<!\w){re.escape(name)}" for name in sorted(_NUMBERS, key=len, reverse=True)
 )
+ORDINAL = "|".join(sorted(map(re.escape, _ORDINALS), key=len, reverse=True))
 CJK_NUMBER = r"(?<![\d.])\d{1,3}|[一二两兩三四五六七八九十]{1,3}"
 CJK_MONTH = r"(?<![\d.])\d{1,2}|十[一二]?|[一二三四五六七八九]"
+_CJK_DIGIT = "[〇零一二三四五六七八九]"
+_ERAS = {"明治": 1867, "大正": 1911, "昭和": 1925, "平成": 1988, "令和": 2018}
+CJK_YEAR = (
+    rf"(?<!\d)(?<!{_CJK_DIGIT})\d{{4}}|二[〇零]{_CJK_DIGIT}{{2}}|一九{_CJK_DIGIT}{{2}}"
+    rf"|(?:{'|'.join(_ERAS)})\s?(?:元|\d{{1,2}}|[一二三四五六七八九十]{{1,3}})"
+)
 CJK_DAY = r"\d{1,2}|[一二三]?十[一二三四五六七八九]?|[一二三四五六七八九]"
 
 UNITS: tuple[tuple[Unit, re.Pattern[str]], ...] = (
@@ -105,6 +132,19 @@ UNITS: tuple[tuple[Unit, re.Pattern[str]], ...] = (
 UNIT = (
     r"days?|dag(?:en)?|jours?|tage?n?|weeks?|weken|wochen?|semaines?|months?|maand(?:en)?|monate?n?|mois"
     r"|quarters?|kwarta(?:al|len)|quartale?n?|trimestres?|years?|jaar|jaren|jahre?n?|ans?|années?"
+)
+
+UNTIL = (
+    r"(?:to|until|till?|through|thru|up to|tot(?: en met)?|t/m|bis(?: zum| einschließlich)?|au|à|al"
+    r"|jusqu['’](?:à|au)|hasta|–|—|至|到|から|～|〜|~|부터)"
+)
+ARTICLE = r"(?:the|de|het|dem|den|der|die|le|la|el|zum)\s+"
+CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+# Behind four digits that are a year: not `2000 requests`.
+NOT_COUNTED = (
+    r"(?![\w/%-]|[.,:]\d|\s*[€$£]|\s+(?:items?|files?|rows?|requests?|bytes|ms|px|lines?|euros?|dollars?|people|users?"
+    r"|tokens?|words?|times|steps|met(?:er|re)s|miles|characters|notes|points|pages|chars|hours|minutes|seconds|days"
+    r"|rpm|watts?|kW|stuks?|mensen|regels|keer|Zeilen|Mal|Leute|Stück|KB|MB|GB|TB|Hz|MHz|K|kg|km|m|W|V)\b)"
 )
 
 
@@ -135,8 +175,16 @@ def number_of(word: str) -> int | None:
     return _CJK_DIGITS.get(word)
 
 
+def ordinal_of(word: str) -> int | None:
+    """The number of a quarter's ordinal, first to fourth."""
+    return _ORDINALS.get(word.lower())
+
+
 def cjk_year(digits: str) -> int | None:
-    """A year of four digits or four numerals, such as 二〇二六."""
+    """A year of four digits or four numerals, such as 二〇二六, or of a Japanese era, such as 令和7."""
+    if digits[:2] in _ERAS:
+        number = 1 if digits.endswith("元") else number_of(digits[2:].strip())
+        return _ERAS[digits[:2]] + number if number else None
     if len(digits) != 4:
         return None
     if digits.isdecimal():

@@ -1,10 +1,10 @@
-"""What a reader is: a pattern, and what a match of it means on a given day."""
+"""What a reader is: a pattern, and what a match of it means on a given day; and the dates that readers find."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 
 from recalld.records import DateInterval
@@ -35,6 +35,10 @@ class Reader:
     read: Callable[[re.Match[str], Day], DateInterval | None]
     # Whether it reads a date as a calendar has it, which a text may hold in the same words.
     is_written: bool = False
+    # Whether what it reads comes round every year.
+    is_yearly: bool = False
+    # Whether it reads a first day and a last.
+    is_span: bool = False
     # Groups that hold the date's own words, where a match has others besides.
     words: tuple[str | int, ...] = ()
 
@@ -42,3 +46,26 @@ class Reader:
         """The characters of a match that tell the date."""
         told = [match.span(group) for group in self.words if match[group]]
         return told[0] if told else match.span()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """Days that a text tells, and the characters that tell them, from `start` to before `end`."""
+
+    interval: DateInterval
+    start: int
+    end: int
+    # As a calendar has them: another text may tell them in the same words.
+    is_written: bool
+    # The days that the same words mean, reckoned from another day; None when they mean none then.
+    again: Callable[[Day], DateInterval | None] = field(repr=False, compare=False)
+    # Whether it names its first day and its last: a "from" or "until" beside it is part of that.
+    is_span: bool = False
+    # Whether it comes round every year, so that another year's is the same in other words.
+    is_yearly: bool = False
+    has_year: bool = False
+
+    @property
+    def needs_year(self) -> bool:
+        """Whether a year that stands beside it says which one it is."""
+        return self.is_yearly and not self.has_year

@@ -27,6 +27,7 @@ from retrieval.dates.names import (
     CJK_WEEKDAYS,
     HANGUL_WEEKDAYS,
     MONTH,
+    MONTHS,
     NUMBER,
     UNIT,
     WEEKDAY,
@@ -295,7 +296,7 @@ def is_title(m: re.Match[str]) -> bool:
     told = m.group()
     if told.isupper() or not told[0].isupper():
         return not told.isupper() and bool(_TITLE_WORD.search(told)) and told[0].islower()
-    if told.split()[0].lower() in WEEKDAYS:
+    if told.split()[0].lower() in WEEKDAYS or told.split()[0].lower() in MONTHS:
         return False
     if len(_TITLE_WORD.findall(told)) and len(told.split()) > 1:
         return True

@@ -9,22 +9,22 @@ from __future__ import annotations
 import re
 
 from recalld.records import DateInterval
-from retrieval.dates.calendar import days, month_of, quarter_of, week_of, year_of
+from retrieval.dates.calendar import days, half, month_of, quarter_of, week_of, year_of
 from retrieval.dates.names import (
     CJK_DAY,
     CJK_MONTH,
+    CJK_YEAR,
     MONTH,
+    ORDINAL,
+    UNTIL,
     cjk_year,
-    month_number,
     number_of,
+    ordinal_of,
 )
 from retrieval.dates.readers import SENTENCE, Day, Reader
+from retrieval.dates.sureness import month_named
 
 _TIME = r"(?:[T ]\d{1,2}:\d{2}(?::\d{2})?Z?)?(?![\w/-])"
-UNTIL = r"(?:to|until|till|through|tot(?: en met)?|t/m|bis|au|à|jusqu['’]à|–|—|至|到|から|～|~)"
-_MONTH_UNTIL = r"(?:\s*[-–—]\s*|\s+(?:to|until|till|through|tot(?: en met)?|t/m|bis|à)\s+)"
-_YEAR_AFTER = r"(?:,?\s+(?:of\s+|de\s+|van\s+)?(\d{4})\b(?!:|\s*%))?"
-
 _ISO_DAY = re.compile(
     rf"(?<![\w./-])(\d{{4}})([-/])(\d{{1,2}})\2(\d{{1,2}}){_TIME}"
     rf"(?:\s*{UNTIL}\s*(\d{{4}})([-/])(\d{{1,2}})\6(\d{{1,2}}){_TIME})?"
@@ -35,7 +35,7 @@ _DOTTED = re.compile(r"(?<![\w./-])(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})(?![\w/-]|
 _SLASHED = re.compile(r"(?<![\w./-])(\d{1,2})([/-])(\d{1,2})\2(\d{4})(?![\w/-])")
 _DAY_MONTH = re.compile(
     rf"(?<![\w:.,/-])(\d{{1,2}})(?:\s*[-–—]\s*(\d{{1,2}}))?(?:st|nd|rd|th|er|e|\.)?\s+(?:of\s+|de\s+)?"
-    rf"({MONTH})\b\.?(?:,?\s+(\d{{4}})\b(?!:|\s*%))?",
+    rf"({MONTH})\b\.?(?:,?\s+(?:of\s+|de\s+|van\s+)?(\d{{4}})\b(?!:|\s*%))?",
     re.IGNORECASE,
 )
 _MONTH_DAY = re.compile(
@@ -46,9 +46,6 @@ _MONTH_DAY = re.compile(
 _MONTH_YEAR = re.compile(
     rf"(?<!\d )(?<!\d\. )\b({MONTH})\.?,?\s+(?:of\s+|de\s+|van\s+)?(\d{{4}})\b(?![:%])",
     re.IGNORECASE,
-)
-_MONTHS = re.compile(
-    rf"(?<!\d )\b({MONTH}){_MONTH_UNTIL}({MONTH})\b(?!\s*\d{{1,2}}\b){_YEAR_AFTER}", re.IGNORECASE
 )
 _IN_MONTH = re.compile(
     rf"\b(?:in|im|en|early|late|mid|begin|eind|anfang|ende|début|fin|mi|medio|mitte)[\s-]({MONTH})\b(?!\s*\d)",
@@ -63,24 +60,35 @@ _QUARTER = re.compile(
     r"(?<![\w./-])(?:[QT]([1-4])[\s/-]?(?:of\s+)?((?:19|20)\d{2})|((?:19|20)\d{2})[\s/-]?Q([1-4]))(?![\w/-])"
     r"|\bin\s+Q([1-4])(?![\w/-]|\.\d|['’])"
 )
-_ORDINALS = (
-    "first|1st|eerste|1e|erste[sn]?|1\\.|premier|1er",
-    "second|2nd|tweede|2e|zweite[sn]?|2\\.|deuxième|2ème",
-    "third|3rd|derde|3e|dritte[sn]?|3\\.|troisième|3ème",
-    "fourth|4th|vierde|4e|vierte[sn]?|4\\.|quatrième|4ème",
-)
 _NAMED_QUARTER = re.compile(
-    "(?<!\\w)(?:"
-    + "|".join(f"({names})" for names in _ORDINALS)
-    + r")\s+(?:quarter|kwartaal|quartals?|trimestre)\s+(?:of\s+|van\s+|de\s+)?((?:19|20)\d{2})\b",
+    rf"(?<!\w)({ORDINAL})\s+(?:quarter|kwartaal|quartals?|trimestre)\s+(?:of\s+|van\s+|de\s+)?((?:19|20)\d{{2}})\b",
+    re.IGNORECASE,
+)
+_HALF = re.compile(
+    r"(?<![\w./-])(?:H([12])[\s/-]?(?:of\s+)?((?:19|20)\d{2})|((?:19|20)\d{2})[\s/-]?H([12]))(?![\w/-])"
+)
+_NAMED_HALF = re.compile(
+    r"\b(?:(?P<one>first|1st|eerste|ersten?|première|premier)|second|2nd|last|latter|tweede|laatste|zweiten?|letzten?"
+    r"|deuxième|seconde?|dernière)\s+(?:half|helft|hälfte|moitié|semestre)\s+(?:(?:of|van|von|de|des)\s+)?"
+    r"(?:(?:the year|het jaar|jahres)\s+)?(?P<year>(?:19|20)\d{2})\b",
+    re.IGNORECASE,
+)
+_DECADE = re.compile(
+    r"\b(?:in|during|throughout|since|from|until|before|after|over|by)\s+"
+    r"(?P<told>(?:the\s+)?(?:early[\s-]|late[\s-]|mid[\s-]?)?((?:19|20)\d)0s)\b(?!\s+(?:timeout|delay|limit|wait|interval))"
+    r"|\b(?:jaren|années|década de)\s+((?:19|20)\d)0\b|\b((?:19|20)\d)0er[\s-]jahren?\b|(?<!\d)((?:19|20)\d)0\s*年代",
     re.IGNORECASE,
 )
 _CJK_QUARTER = re.compile(
     r"(\d{4})\s*[年년]の?\s*(?:第\s*([1-4一二三四])\s*(?:季度|四半期)|([1-4])\s*분기)"
 )
 _WEEK = re.compile(
-    r"(?<![\w./-])(?:(\d{4})-W(\d{1,2})|(?:KW|W)\s?(\d{1,2})[\s/]+(?:of\s+|von\s+)?((?:19|20)\d{2})"
-    r"|(?:[Ww]eek|[Ww]k)\s?(\d{1,2}),?\s+(?:of\s+|van\s+)?((?:19|20)\d{2})|KW\s?(\d{1,2}))(?![\w/-]|\.\d)"
+    r"(?<![\w./-])(?:(\d{4})-W(\d{1,2})|(?:KW|W|Kalenderwoche)\s?(\d{1,2})[\s/]+(?:of\s+|von\s+|in\s+)?((?:19|20)\d{2})"
+    r"|(?:[Ww]eek|[Ww]k|[Ss]emaine)\s?(\d{1,2}),?\s+(?:of\s+|van\s+|in\s+|de\s+)?((?:19|20)\d{2})"
+    r"|(?:KW|Kalenderwoche)\s?(\d{1,2}))(?![\w/-]|\.\d)"
+)
+_GERMAN_WEEK = re.compile(
+    r"(?<![\w.,/-])(\d{1,2})\.\s?(?:KW|Kalenderwoche)\b(?:[\s/]+(?:von\s+|des\s+Jahres\s+)?((?:19|20)\d{2})\b)?"
 )
 _DUTCH_WEEK = re.compile(
     r"(?<![\w./-])(?:in|van|vanaf|tot|voor|na)\s+week\s(\d{1,2})(?![\w/-]|\.\d|\s+(?:van|of)\b)",
@@ -89,14 +97,12 @@ _DUTCH_WEEK = re.compile(
 _DUTCH = re.compile(
     r"\b(?:de|het|een|zijn|wordt|naar|ik|wij?|niet|er|met|ging|kwam|hebben)\b", re.IGNORECASE
 )
-_CJK_DIGIT = "[〇零一二三四五六七八九]"
-_YEAR_DIGITS = rf"(?<!\d)(?<!{_CJK_DIGIT})\d{{4}}|二[〇零]{_CJK_DIGIT}{{2}}|一九{_CJK_DIGIT}{{2}}"
 _CJK_DATE = re.compile(
-    rf"(?<!每)(?<!毎)(?:({_YEAR_DIGITS})\s*[年년]の?\s*)?(?<!每年)(?<!毎年)(?<![\d十])({CJK_MONTH})\s*[月월]"
+    rf"(?<!每)(?<!毎)(?:({CJK_YEAR})\s*[年년]の?\s*)?(?<!每年)(?<!毎年)(?<![\d十])({CJK_MONTH})\s*[月월]"
     rf"(?:份?の?\s*({CJK_DAY})\s*[日号號일](?![间間]))?(?![间間])"
 )
 _CJK_YEAR = re.compile(
-    rf"({_YEAR_DIGITS})\s*[年년](?!\s*(?:\d{{1,2}}|[一二三四五六七八九十]{{1,2}})\s*[月월])"
+    rf"({CJK_YEAR})\s*[年년](?!\s*(?:\d{{1,2}}|[一二三四五六七八九十]{{1,2}})\s*[月월])"
 )
 _CJK_WEEK = re.compile(r"(\d{4})\s*年\s*第\s*(\d{1,2})\s*[周週]")
 
@@ -130,38 +136,16 @@ def _named(
     return at.nearest(lambda guess: days(guess, month, int(day), until))
 
 
-def month_named(m: re.Match[str], name: str) -> int | None:
-    """The month that a name in a match stands for; a planet or a rover is none."""
-    # French writes its months small.
-    if name == "Mars" and not re.search(r"\d\s?$", m.string[max(0, m.start(1) - 2) : m.start(1)]):
-        return None
-    return month_number(name)
-
-
 def _in_month(m: re.Match[str], at: Day) -> DateInterval | None:
-    month = month_named(m, m[1])
+    month = month_named(m, 1)
     if m[1].lower() == "mars" and m.group().lower().startswith("in"):
         return None
     return None if month is None else at.nearest(lambda year: month_of(year, month))
 
 
 def _month_year(m: re.Match[str], _: Day) -> DateInterval | None:
-    month = month_named(m, m[1])
+    month = month_named(m, 1)
     return None if month is None else month_of(int(m[2]), month)
-
-
-def read_months(m: re.Match[str], at: Day) -> DateInterval | None:
-    """From the first of a month to the end of another, for a match of two names and perhaps a year."""
-    begin, end = month_named(m, m[1]), month_named(m, m[2])
-    if begin is None or end is None:
-        return None
-
-    def make(year: int) -> DateInterval | None:
-        first = month_of(year - (begin > end), begin)
-        last = month_of(year, end)
-        return DateInterval(first=first.first, last=last.last) if first and last else None
-
-    return make(int(m[3])) if m[3] else at.nearest(make)
 
 
 def _quarter(m: re.Match[str], at: Day) -> DateInterval | None:
@@ -171,7 +155,30 @@ def _quarter(m: re.Match[str], at: Day) -> DateInterval | None:
 
 
 def _named_quarter(m: re.Match[str], _: Day) -> DateInterval | None:
-    return quarter_of(int(m[5]), next(number for number in range(1, 5) if m[number]))
+    quarter = ordinal_of(m[1])
+    return quarter_of(int(m[2]), quarter) if quarter else None
+
+
+def _half(m: re.Match[str], _: Day) -> DateInterval | None:
+    year = year_of(int(m[2] or m[3]))
+    return year and half(year, "early" if (m[1] or m[4]) == "1" else "late")
+
+
+def _named_half(m: re.Match[str], _: Day) -> DateInterval | None:
+    year = year_of(int(m["year"]))
+    return year and half(year, "early" if m["one"] else "late")
+
+
+def _decade(m: re.Match[str], _: Day) -> DateInterval | None:
+    year = int(m[2] or m[3] or m[4] or m[5]) * 10
+    first, last = year_of(year), year_of(year + 9)
+    return DateInterval(first=first.first, last=last.last) if first and last else None
+
+
+def _german_week(m: re.Match[str], at: Day) -> DateInterval | None:
+    if m[2]:
+        return week_of(int(m[2]), int(m[1]))
+    return at.nearest(lambda year: week_of(year, int(m[1])))
 
 
 def _cjk_quarter(m: re.Match[str], _: Day) -> DateInterval | None:
@@ -219,28 +226,31 @@ NUMERIC: tuple[Reader, ...] = (
     ),
     Reader(pattern=_SLASHED, read=_slashed, is_written=True),
     Reader(pattern=_IN_YEAR, read=lambda m, _: year_of(int(m[1])), is_written=True, words=(1,)),
-    Reader(pattern=_QUARTER, read=_quarter, is_written=True),
+    Reader(pattern=_QUARTER, read=_quarter, is_written=True, words=(5,)),
     Reader(pattern=_NAMED_QUARTER, read=_named_quarter, is_written=True),
+    Reader(pattern=_HALF, read=_half, is_written=True),
+    Reader(pattern=_NAMED_HALF, read=_named_half, is_written=True),
+    Reader(pattern=_DECADE, read=_decade, is_written=True, words=("told",)),
 )
 NAMED: tuple[Reader, ...] = (
     Reader(
         pattern=_DAY_MONTH,
-        read=lambda m, at: _named(month_number(m[3]), m[1], m[2], m[4], at),
+        read=lambda m, at: _named(month_named(m, 3), m[1], m[2], m[4], at),
         is_written=True,
     ),
     Reader(
         pattern=_MONTH_DAY,
-        read=lambda m, at: _named(month_named(m, m[1]), m[2], m[3], m[4], at),
+        read=lambda m, at: _named(month_named(m, 1), m[2], m[3], m[4], at),
         is_written=True,
     ),
     Reader(pattern=_MONTH_YEAR, read=_month_year, is_written=True),
-    Reader(pattern=_MONTHS, read=read_months, is_written=True),
     Reader(pattern=_IN_MONTH, read=_in_month, is_written=True, words=(1,)),
 )
 NUMBERED: tuple[Reader, ...] = (
     Reader(pattern=_WEEK, read=_week, is_written=True),
     Reader(pattern=_DUTCH_WEEK, read=_dutch_week, is_written=True),
-    Reader(pattern=_QUARTER, read=_quarter, is_written=True),
+    Reader(pattern=_GERMAN_WEEK, read=_german_week, is_written=True),
+    Reader(pattern=_QUARTER, read=_quarter, is_written=True, words=(5,)),
 )
 CJK: tuple[Reader, ...] = (
     Reader(pattern=_CJK_QUARTER, read=_cjk_quarter, is_written=True),
