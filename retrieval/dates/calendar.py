@@ -87,9 +87,9 @@ def shifted(day: date, unit: Unit, steps: int) -> date | None:
     """The same day some units away; the last of its month where that has no such day."""
     if unit in ("day", "week"):
         there = moved(day, "day", steps * (7 if unit == "week" else 1))
-        return there and there.first
+        return there.first if there else None
     month = moved(day, "month", steps * {"month": 1, "quarter": 3, "year": 12}[unit])
-    return month and month.last.replace(day=min(day.day, month.last.day))
+    return month.last.replace(day=min(day.day, month.last.day)) if month else None
 
 
 def is_week(interval: DateInterval) -> bool:
@@ -120,6 +120,19 @@ def in_year(interval: DateInterval, year: int) -> DateInterval:
 
 def _year_on(day: date, years: int) -> date:
     return shifted(day, "year", years) or day
+
+
+def same_day(day: date, interval: DateInterval) -> DateInterval | None:
+    """The day of a calendar year, month or week that is there what a day is in its own."""
+    there: date | None = None
+    if is_year(interval):
+        there = shifted(day, "year", interval.first.year - day.year)
+    elif is_month(interval):
+        months = (interval.first.year - day.year) * 12 + interval.first.month - day.month
+        there = shifted(day, "month", months)
+    elif is_week(interval):
+        there = interval.first + timedelta(days=day.weekday())
+    return DateInterval(first=there, last=there) if there else None
 
 
 def weekday_of_week(day: date, weekday: int, weeks: int) -> DateInterval | None:

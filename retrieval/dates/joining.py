@@ -6,22 +6,23 @@ A date without a year takes that of the one it stands with.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date
 from itertools import pairwise
 
 from recalld.records import DateInterval
-from retrieval.dates.calendar import YEARS, in_year, is_year
+from retrieval.dates.calendar import YEARS, in_year, is_year, same_day
 from retrieval.dates.names import ARTICLE, CJK, NOT_COUNTED, UNTIL
 from retrieval.dates.readers import Day, Told
 
 _LOOK_BACK = 40
 _OF = re.compile(
-    r"(?P<comma>\s*[,，、]\s*)?\s*"
+    r"[)）]?(?P<comma>\s*[,，、]\s*)?\s*"
     rf"(?P<of>(?:(?:in|of|on|at|op|van|im|am|des|der|en|du|de|of|von)\s+(?:{ARTICLE})?|d['’])|[的の]\s*)?[（(]?",
     re.IGNORECASE,
 )
+_CJK_OF = re.compile(r"[的の]")
 _TO = re.compile(rf"\s*(?:{UNTIL}|[-–—])\s*(?:{ARTICLE})?", re.IGNORECASE)
 _AND = re.compile(rf"\s*(?:and|en|und|et|y|和|与|與|と)\s*(?:{ARTICLE})?", re.IGNORECASE)
 _BETWEEN = re.compile(
@@ -62,9 +63,11 @@ def _continued(text: str, told: list[Told]) -> Iterator[Told]:
         while (m := _NEXT_YEAR.match(text, end)) and m.end() <= limit and int(m[1]) in YEARS:
             end = m.end()
             days = in_year(one.interval, int(m[1]))
-            yield replace(
-                one, interval=days, start=m.start(1), end=end, again=lambda _, days=days: days
-            )
+            yield replace(one, interval=days, start=m.start(1), end=end, again=_always(days))
+
+
+def _always(days: DateInterval) -> Callable[[Day], DateInterval]:
+    return lambda _: days
 
 
 def _crossed(text: str, told: Iterator[Told]) -> Iterator[Told]:
@@ -86,6 +89,12 @@ def _met(text: str, one: Told, other: Told) -> Told | None:
     gap = _OF.fullmatch(text, one.end, other.start)
     if gap is None:
         return None
+    if one.interval == other.interval and is_year(one.interval):
+        return replace(one, end=other.end)
+    if not gap["comma"] and (not gap["of"] or _CJK_OF.match(gap["of"])):
+        day = _same_day(one, other)
+        if day:
+            return day
     dated, year = (one, other) if is_year(other.interval) else (other, one)
     if not dated.needs_year or is_year(dated.interval) or not is_year(year.interval):
         return None
@@ -109,6 +118,22 @@ def _met(text: str, one: Told, other: Told) -> Told | None:
         again=again,
         has_year=True,
     )
+
+
+def _same_day(one: Told, other: Told) -> Told | None:
+    """The same day of another year, month or week: `a year ago today`, `去年的今天`."""
+    day, unit = (one, other) if one.interval.first == one.interval.last else (other, one)
+    if day.is_written or unit.is_written or day.interval.first != day.interval.last:
+        return None
+    found = same_day(day.interval.first, unit.interval)
+    if found is None:
+        return None
+
+    def again(at: Day) -> DateInterval | None:
+        then, within = day.again(at), unit.again(at)
+        return same_day(then.first, within) if then and within else None
+
+    return Told(interval=found, start=one.start, end=other.end, is_written=False, again=again)
 
 
 def _of_year(told: Told, year: int) -> DateInterval | None:

@@ -39,6 +39,8 @@ class Reader:
     is_yearly: bool = False
     # Whether it reads a first day and a last.
     is_span: bool = False
+    # Whether it names a year by its distance: `May last year`.
+    names_year: bool = False
     # Groups that hold the date's own words, where a match has others besides.
     words: tuple[str | int, ...] = ()
 

@@ -54,11 +54,11 @@ _SPANS: dict[tuple[Unit, int], str] = {
     (
         "week",
         -2,
-    ): "week before last|voorvorige week|vorletzte woche|上上[个個]?(?:周|星期|礼拜)|先々週|지지난주",
+    ): "week before last|voorvorige week|vorletzte woche|vorvorige woche|上上[个個]?(?:周|星期|礼拜)|先々週|지지난주",
     (
         "week",
         -1,
-    ): "last week|vorige week|afgelopen week|letzten? woche|vergangenen? woche|(?:la )?semaine dernière"
+    ): "last week|vorige week|afgelopen week|letzten? woche|vergangenen? woche|vorigen? woche|(?:la )?semaine dernière"
     "|la semaine passée|上[个個]?(?:周|週|星期|礼拜)|先週|지난\\s?주",
     (
         "week",
@@ -73,7 +73,7 @@ _SPANS: dict[tuple[Unit, int], str] = {
     (
         "month",
         -1,
-    ): "last month|vorige maand|afgelopen maand|letzten monats?|vergangenen monat|(?:le )?mois dernier"
+    ): "last month|vorige maand|afgelopen maand|letzten monats?|vergangenen monat|vorigen monats?|(?:le )?mois dernier"
     "|le mois passé|上[个個]?月|先月|지난\\s?달",
     (
         "month",
@@ -88,7 +88,10 @@ _SPANS: dict[tuple[Unit, int], str] = {
         -1,
     ): "last quarter|vorig kwartaal|afgelopen kwartaal|letztes quartal|(?:le )?trimestre dernier|上[个個]?季度",
     ("year", -2): "year before last|voorvorig jaar|vorletztes jahr|前年|一昨年|おととし|재작년",
-    ("year", -1): "last year|vorig jaar|afgelopen jaar|letzte[sn] jahr(?:es)?|vergangenes jahr"
+    (
+        "year",
+        -1,
+    ): "last year|vorig jaar|afgelopen jaar|letzte[sn] jahr(?:es)?|vergangene[sn] jahr(?:es)?|vorige[sn] jahr(?:es)?"
     "|(?:l['’])?an(?:née)? derni(?:er|ère)|l['’]an passé|去年|昨年|작년",
     ("year", 0): "this year|dit jaar|dieses jahr|cette année|今年|올해",
     (
@@ -124,7 +127,7 @@ _DAY_WORD = re.compile(
     r"|後天|明後日|きのう|おととい|あした|오늘|어제|그저께|그제|내일|모레)",
     re.IGNORECASE,
 )
-_LAST = r"last|vorige|afgelopen|letzte[nrs]?|vergangene[nrs]?"
+_LAST = r"last|vorige[nrs]?|afgelopen|letzte[nrs]?|vergangene[nrs]?"
 _NEXT = r"next|volgende|nächste[nrs]?"
 _COMING = r"this coming|this|coming|komende|aanstaande|deze|kommende[nrs]?|diese[nrs]?"
 _WEEKDAY_TOLD = re.compile(
@@ -176,8 +179,11 @@ _FRENCH = re.compile(
     re.IGNORECASE,
 )
 _PLAIN_START = re.compile(r"(?:^|[.!?:;。！？：\n]|[-*•>(\[\"'“«,–—])\s*[*_]*$")
-_EDGE_BEFORE = re.compile(r"(?:^|[.,:;!?–—(\]]\s*|^\W+)$")
-_EDGE_AFTER = re.compile(r"\s*(?:$|[.,;!?–—)])")
+_EDGE_BEFORE = re.compile(r"(?:^|[.,:;!?–—(\]]\s*|^\W+|\b(?:ago|geleden)\s+)$")
+_EDGE_AFTER = re.compile(
+    rf"\s*(?:$|[.,;:!?–—)])|\s+(?:vor\s+|il y a\s+)?(?:{NUMBER})\s+(?:{UNIT})(?:\s+(?:ago|geleden))?\b",
+    re.IGNORECASE,
+)
 _LOOK_BACK = 12
 _TITLE_WORD = re.compile(r"\b(?:Week|Month|Year|Night|Before|After|Tomorrow|Yesterday)\b")
 
@@ -306,7 +312,7 @@ def is_title(m: re.Match[str]) -> bool:
 LATIN: tuple[Reader, ...] = (
     Reader(pattern=_DAY_WORD, read=_day_word),
     Reader(pattern=_WEEKDAY_TOLD, read=_weekday),
-    Reader(pattern=_MONTH_TOLD, read=_month_told),
+    Reader(pattern=_MONTH_TOLD, read=_month_told, names_year=True),
     Reader(pattern=_AGO, read=_ago),
     Reader(pattern=_SPAN_OF, read=_span_of),
     Reader(pattern=_WEEKEND_WORDS, read=_weekend),
@@ -315,7 +321,7 @@ LATIN: tuple[Reader, ...] = (
 ASIAN: tuple[Reader, ...] = (
     Reader(pattern=_CJK_WEEKDAY, read=_asian_weekday),
     Reader(pattern=_HANGUL_WEEKDAY, read=_asian_weekday),
-    Reader(pattern=_CJK_MONTH_TOLD, read=_cjk_month_told),
+    Reader(pattern=_CJK_MONTH_TOLD, read=_cjk_month_told, names_year=True),
     Reader(pattern=_CJK_DAY_TOLD, read=_cjk_day_told),
     Reader(pattern=_HANGUL_AGO, read=_ago),
 )
