@@ -53,8 +53,8 @@ _HALF_AFTER: dict[Half, re.Pattern[str]] = {
     "late": re.compile(r"(?:の?下旬|[的の]?年?底|の?年?末)"),
 }
 _HALF_OF = re.compile(
-    rf"\b(?:(?P<one>first|1st|eerste|ersten?|première|1re|premier|1er)|(?P<two>second|2nd|last|latter|tweede|laatste"
-    rf"|zweiten?|letzten?|deuxième|seconde?|dernière|2e))\s+(?:half|helft|hälfte|moitié|semestre){_OF}\s*$",
+    rf"\b(?:(?:(?P<one>first|1st|eerste|ersten?|première|1re|premier|1er)|second|2nd|last|latter|tweede|laatste|zweiten?"
+    rf"|letzten?|deuxième|seconde?|dernière|2e)\s+(?:half|helft|hälfte|moitié|semestre)|(?-i:H)(?:(?P<h>1)|2)){_OF}\s*$",
     re.IGNORECASE,
 )
 _CJK_HALF_OF = re.compile(
@@ -134,7 +134,7 @@ def _part_before(before: str, interval: DateInterval) -> tuple[DateInterval, int
     if is_year(interval) or is_month(interval):
         m = _HALF_OF.search(before)
         if m:
-            return half(interval, "early" if m["one"] else "late"), m.start()
+            return half(interval, "early" if m["one"] or m["h"] else "late"), m.start()
     if is_year(interval):
         m = _QUARTER_OF.search(before)
         number = (int(m["number"]) if m["number"] else ordinal_of(m["name"])) if m else None
@@ -229,7 +229,7 @@ def _all_of(interval: DateInterval, unit: Unit, steps: int) -> DateInterval | No
     day = timedelta(days=1)
     begin = interval.first if steps < 0 else interval.last + day
     far = shifted(begin, unit, steps)
-    return far and DateInterval(first=min(begin, far), last=max(begin, far) - day)
+    return DateInterval(first=min(begin, far), last=max(begin, far) - day) if far else None
 
 
 def _cjk_away(text: str, end: int, interval: DateInterval) -> tuple[DateInterval, int] | None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from datetime import date
 
 from recalld.records import DateInterval
-from retrieval.dates import relative, spans, written
+from retrieval.dates import lengths, relative, spans, written
 from retrieval.dates.calendar import YEARS
 from retrieval.dates.joining import joined
 from retrieval.dates.names import CJK, MONTHS, WEEKDAYS
@@ -31,6 +31,7 @@ _RELATIVE_WORDS = frozenset(WEEKDAYS) | frozenset(
         *relative.DAY_OFFSETS,
         "ago geleden vor il last past next this coming vorige vorig voorvorige voorvorig afgelopen laatste volgende",
         "volgend komende komend aanstaande deze dit letzte letzten letztes letzter vergangene vergangenen vorletzte",
+        "vorigen voriges voriger vorvorige half halve anderhalf past ",
         "vergangenes vorletzten vorletztes nächste nächsten nächstes nächster kommende kommenden diese diesen diesem",
         "dieses dernier dernière derniers dernières prochain prochaine passé passée ce cette ces les",
     )
@@ -90,7 +91,7 @@ def _told(text: str, reader: Reader, match: re.Match[str], interval: DateInterva
         again=again,
         is_span=reader.is_span,
         is_yearly=reader.is_written or reader.is_yearly,
-        has_year=reader.read(match, Day(day=None)) is not None,
+        has_year=reader.names_year or reader.read(match, Day(day=None)) is not None,
     )
 
 
@@ -111,4 +112,6 @@ def _readers(text: str) -> Iterator[Reader]:
         yield from spans.CJK
         yield from relative.ASIAN
     if has_cjk or not words.isdisjoint(_RELATIVE_WORDS):
+        # Half a year ago is no half of the year that was a year ago.
+        yield from lengths.LENGTHS
         yield from relative.LATIN
