@@ -12,9 +12,9 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 from recalld.records import DateInterval
-from retrieval.dates.inquiring import IN_QUESTIONS, PAST
-from retrieval.dates.readers import Day
-from retrieval.dates.reading import Told, read_dates
+from retrieval.dates.inquiring import IN_QUESTIONS, IN_STORIES, PAST
+from retrieval.dates.readers import Day, Told
+from retrieval.dates.reading import read_dates
 
 FIRST_DAY, LAST_DAY = date.min, date.max
 
@@ -42,7 +42,7 @@ _BEFORE = re.compile(
 )
 # Dutch `voor` is "before" and "for": either way nothing after that time.
 _UNTIL = re.compile(
-    r"(?:\b(?:until|till|up to|through|tot(?: en met| aan)?|t/m|voor|bis(?: zum)?"
+    r"(?:\b(?:until|till|up to(?: and including)?|through|tot(?: en met| aan)?|t/m|voor|bis(?: zum)?"
     r"|jusqu['’](?:en|à|au))\s+(?:the\s+|de\s+)?)$",
     re.IGNORECASE,
 )
@@ -62,7 +62,9 @@ _PREPOSITION = re.compile(
 _BEFORE_THAT = re.compile(r"\s*(?:年?份?)?(?:以前|之前|より前|よりまえ|의?\s?이전)")
 _UNTIL_THAT = re.compile(r"\s*(?:为止|為止|まで|까지)")
 _AFTER_THAT = re.compile(r"\s*(?:之后|之後|より後|이후)")
-_SINCE_THAT = re.compile(r"\s*(?:以后|以後|以来|以來|以降|から|起(?![来床点き])|부터)")
+_SINCE_THAT = re.compile(
+    r"\s+(?:onwards?|and (?:later|after|beyond)|or later)\b|\s*(?:以后|以後|以来|以來|以降|から|起(?![来床点き])|부터)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,7 +97,8 @@ def read_asked(text: str, today: date) -> AskedTime | None:
     """
     plain = _NAMES.sub(lambda name: "_" * len(name[0]), text[:_MOST_CHARACTERS])
     at = Day(day=today, is_ahead=_FUTURE.search(plain) is not None)
-    more = IN_QUESTIONS if PAST.search(plain) else IN_QUESTIONS[:-1]
+    is_past = PAST.search(plain) is not None
+    more = (*IN_QUESTIONS, *IN_STORIES) if is_past or at.is_ahead else IN_QUESTIONS
     told = [
         one
         for one in read_dates(plain, at, more=more)

@@ -51,13 +51,14 @@ _MONTH_DAYS = re.compile(
     re.IGNORECASE,
 )
 _MONTHS = re.compile(
-    rf"{_LEAD}(?<!\d )\b(?P<begin>{MONTH})\.?(?:\s+(?P<beginyear>{_YEAR}))?{_TO}(?P<end>{MONTH})\b(?!\s*\d{{1,2}}\b)\.?{_YEAR_AFTER}",
+    rf"{_LEAD}(?<!\d )\b(?P<begin>{MONTH})\.?(?:\s+(?P<beginyear>{_YEAR}))?{_TO}(?P<end>{MONTH})\b"
+    rf"(?!\s*\d{{1,2}}\b)\.?{_YEAR_AFTER}",
     re.IGNORECASE,
 )
 _NO_YEARS = re.compile(
     r"\b(?:rose|rises?|rising|raised?|increased?|grew|grows?|went|goes|dropped|fell|falls?|scaled?|changed?|bumped|cut"
     r"|lowered|reduced|resized?|ports?|pages?|lines?|rows?|ids?|numbers?|ranges?|steeg|daalde|ging|stieg|sank"
-    r"|price|prijs|preis)\W+$",
+    r"|price|prijs|preis)\W+(?:(?:from|van|von|de)\s+)?$",
     re.IGNORECASE,
 )
 _YEARS = re.compile(
@@ -89,15 +90,25 @@ _QUARTERS = re.compile(
     rf"\b(?:(?:(?P<between>{_BETWEEN})|{_FROM})\s+)?Q([1-4])\s*(?:\s(?:(?P<and>{_AND})|{UNTIL})\s|[-–—])\s*Q([1-4])"
     rf"[\s/-]?(?:of\s+)?({_YEAR})\b"
 )
+_CJK_YEARS_AWAY = {
+    "去年": -1,
+    "昨年": -1,
+    "前年": -2,
+    "一昨年": -2,
+    "今年": 0,
+    "明年": 1,
+    "来年": 1,
+}
+_CJK_TOLD_YEAR = "|".join(_CJK_YEARS_AWAY)
 _CJK_TO = r"\s*(?:到|至|から|부터|[-–—~～〜])\s*"
 _CJK_END = r"(?:まで|为止|為止|之间|之間|の間|期间|期間|까지)?"
 _CJK_DAYS = re.compile(
-    rf"(?:({CJK_YEAR})\s*[年년]の?\s*)?(?<![\d十])({CJK_MONTH})\s*[月월]の?\s*({CJK_DAY})\s*[日号號일]?"
+    rf"(?:(?:({CJK_YEAR})\s*[年년]|(?P<told>{_CJK_TOLD_YEAR}))[的の]?\s*)?(?<![\d十])({CJK_MONTH})\s*[月월]の?\s*({CJK_DAY})\s*[日号號일]?"
     rf"(?:[(（][^()（）]{{1,4}}[)）])?(?:{_CJK_TO}|(?P<and>[和与與と]))({CJK_DAY})\s*[日号號일]"
     rf"(?:[(（][^()（）]{{1,4}}[)）])?(?P<end>{_CJK_END})"
 )
 _CJK_MONTHS = re.compile(
-    rf"(?:({CJK_YEAR})\s*[年년]の?\s*)?(?<![\d十/.-])({CJK_MONTH})\s*[月월]?(?:{_CJK_TO}|(?P<and>[和与與と]))"
+    rf"(?:(?:({CJK_YEAR})\s*[年년]|(?P<told>{_CJK_TOLD_YEAR}))[的の]?\s*)?(?<![\d十/.-])({CJK_MONTH})\s*[月월]?(?:{_CJK_TO}|(?P<and>[和与與と]))"
     rf"({CJK_MONTH})\s*[月월]份?(?!\s*の?\s*(?:\d|[一二三四五六七八九十]+[日号號]))(?P<end>{_CJK_END})"
 )
 _CJK_YEARS = re.compile(
@@ -162,8 +173,13 @@ def read_years(first: int, last: int) -> DateInterval | None:
     return DateInterval(first=begin.first, last=end.last)
 
 
+def counts_no_years(m: re.Match[str]) -> bool:
+    """Whether what stands before two numbers says that they are none: `ports 1980-2020`."""
+    return _NO_YEARS.search(m.string[max(0, m.start() - 24) : m.start()]) is not None
+
+
 def _years(m: re.Match[str], _: Day) -> DateInterval | None:
-    if _is_list(m) or _NO_YEARS.search(m.string[max(0, m.start() - 24) : m.start()]):
+    if _is_list(m) or counts_no_years(m):
         return None
     return read_years(int(m["begin"] or m["begin2"]), int(m["end"] or m["end2"]))
 
@@ -184,24 +200,30 @@ def _is_cjk_list(m: re.Match[str]) -> bool:
     return m["and"] is not None and not m["end"].endswith(("间", "間"))
 
 
+def _cjk_span_year(m: re.Match[str], at: Day) -> int | None:
+    """The year that a span names, be it by its distance; 0 when it names none."""
+    if m["told"]:
+        return at.day.year + _CJK_YEARS_AWAY[m["told"]] if at.day else None
+    return cjk_year(m[1]) if m[1] else 0
+
+
 def _cjk_days(m: re.Match[str], at: Day) -> DateInterval | None:
-    month, first, last = number_of(m[2]), number_of(m[3]), number_of(m[5])
-    if not month or not first or not last or _is_cjk_list(m):
+    month, first, last = number_of(m[3]), number_of(m[4]), number_of(m[6])
+    year = _cjk_span_year(m, at)
+    if not month or not first or not last or year is None or _is_cjk_list(m):
         return None
-    if m[1]:
-        year = cjk_year(m[1])
-        return days(year, month, first, last) if year else None
-    return at.nearest(lambda year: days(year, month, first, last))
+    if year:
+        return days(year, month, first, last)
+    return at.nearest(lambda guess: days(guess, month, first, last))
 
 
 def _cjk_months(m: re.Match[str], at: Day) -> DateInterval | None:
-    begin, end = number_of(m[2]), number_of(m[4])
-    if not begin or not end or _is_cjk_list(m):
+    begin, end, year = number_of(m[3]), number_of(m[5]), _cjk_span_year(m, at)
+    if not begin or not end or year is None or _is_cjk_list(m):
         return None
-    if m[1]:
-        year = cjk_year(m[1])
-        return months_between(begin, end, year + (begin > end)) if year else None
-    return at.nearest(lambda year: months_between(begin, end, year))
+    if year:
+        return months_between(begin, end, year + (begin > end))
+    return at.nearest(lambda guess: months_between(begin, end, guess))
 
 
 def _cjk_years(m: re.Match[str], _: Day) -> DateInterval | None:

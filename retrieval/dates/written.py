@@ -58,7 +58,7 @@ _IN_YEAR = re.compile(
 )
 _QUARTER = re.compile(
     r"(?<![\w./-])(?:[QT]([1-4])[\s/-]?(?:of\s+)?((?:19|20)\d{2})|((?:19|20)\d{2})[\s/-]?Q([1-4]))(?![\w/-])"
-    r"|\bin\s+Q([1-4])(?![\w/-]|\.\d|['’])"
+    r"|\bin\s+Q([1-4])(?![\w/-]|\.\d|['’]|\s+(?:of\s+)?(?:19|20)\d{2})"
 )
 _NAMED_QUARTER = re.compile(
     rf"(?<!\w)({ORDINAL})\s+(?:quarter|kwartaal|quartals?|trimestre)\s+(?:of\s+|van\s+|de\s+)?((?:19|20)\d{{2}})\b",
