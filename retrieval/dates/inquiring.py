@@ -7,6 +7,7 @@ from datetime import date, timedelta
 
 from recalld.records import DateInterval
 from retrieval.dates.calendar import (
+    half,
     month_of,
     moved,
     quarter_of,
@@ -67,8 +68,9 @@ _QUARTER_TOLD = re.compile(
     r"|(?<![年半])第(?P<cjk>[1-4一二三四])(?:季度|四半期)",
     re.IGNORECASE,
 )
+_CJK_HALF_TOLD = re.compile(r"(?<![年的の一二两兩三四五六七八九十])(?:(上)|下)半年")
 _WEEK_TOLD = re.compile(
-    r"\b(?:in|during|since|before|after|until|by)\s+(?P<week>week\s(\d{1,2}))(?![\w/-]|\.\d|\s+(?:of|van)\b)",
+    r"\b(?:in|during|since|before|after|until|by)\s+(?P<week>(?-i:week)\s(\d{1,2}))(?![\w/-]|\.\d|\s+(?:of|van)\b)",
     re.IGNORECASE,
 )
 _NEXT_WEEKDAY = re.compile(rf"\b(?:next|volgende|nächste[nrs]?)\s+({WEEKDAY})\b", re.IGNORECASE)
@@ -116,12 +118,14 @@ _VAGUE_AGO = re.compile(
     re.IGNORECASE,
 )
 _PART = r"(?:\s+(?:morning|afternoon|evening|night))?"
+# `Monday 4 May` is told by its day.
+_NO_DAY = r"(?!,?\s+(?:the\s+|den\s+|dem\s+|de\s+|le\s+)?\d)"
 _BARE_WEEKDAY = re.compile(
-    rf"\b(?:(?:on|op|since|sinds|until|by|before|after|from|between)\s+(?P<latin>{WEEKDAY})\b(?!\s+(?-i:[A-Z])|['’-]|\w)"
-    rf"|(?:am|vom|seit|bis)\s+(?P<de>{WEEKDAY})\b)"
+    rf"\b(?:(?:on|op|since|sinds|until|by|before|after|from|between)\s+(?P<latin>{WEEKDAY})\b(?!\s+(?-i:[A-Z])|['’-]|\w){_NO_DAY}"
+    rf"|(?:am|vom|seit|bis)\s+(?P<de>{WEEKDAY})\b{_NO_DAY})"
     # Small, as Dutch and French write them: no name.
     rf"|(?<!\bde )(?<!\bles )(?<!\ble )(?<!\bdu )\b(?P<small>(?-i:(?:maan|dins|woens|donder|vrij|zater|zon)dag"
-    r"(?=(?:ochtend|middag|avond|nacht)?\b)|(?:lun|mar|mercre|jeu|vendre|same)di\b|dimanche\b))(?!-)"
+    rf"(?=(?:ochtend|middag|avond|nacht)?\b)|(?:lun|mar|mercre|jeu|vendre|same)di\b|dimanche\b)){_NO_DAY}(?!-)"
     rf"|\b(?:happened|occurred|broke|came|went|left|do|go|come|eat|ate|meet|met|geschah|passierte?|(?:was|were|did)"
     rf"\s+(?:I|we|you|it|he|she|they))\s+(?P<last>{WEEKDAY}){_PART}(?=\s*[?.!]*$)"
     r"|(?<![上下这這本个個每毎])(?:周|星期|礼拜)(?P<zh>[一二三四五六日天])(?![一二三四五六日天月])"
@@ -233,6 +237,14 @@ def _weekend_told(_: re.Match[str], at: Day) -> DateInterval | None:
     return weekend_of_week(at.day, 0 if at.is_ahead or at.day.weekday() >= 5 else -1)
 
 
+def _cjk_half_told(m: re.Match[str], at: Day) -> DateInterval | None:
+    def make(year: int) -> DateInterval | None:
+        whole = year_of(year)
+        return whole and half(whole, "early" if m[1] else "late")
+
+    return at.nearest(make)
+
+
 def _quarter_told(m: re.Match[str], at: Day) -> DateInterval | None:
     number = ordinal_of(m["ordinal"]) if m["ordinal"] else number_of(m["cjk"])
     return at.nearest(lambda year: quarter_of(year, number)) if number else None
@@ -255,6 +267,7 @@ IN_QUESTIONS: tuple[Reader, ...] = (
         words=("month", "onwards", "other", "thing"),
     ),
     Reader(pattern=_QUARTER_TOLD, read=_quarter_told, is_written=True, words=("ordinal", "cjk")),
+    Reader(pattern=_CJK_HALF_TOLD, read=_cjk_half_told, is_written=True),
     Reader(
         pattern=_WEEK_TOLD,
         read=lambda m, at: at.nearest(lambda year: week_of(year, int(m[2]))),

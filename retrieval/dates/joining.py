@@ -13,7 +13,7 @@ from itertools import pairwise
 
 from recalld.records import DateInterval
 from retrieval.dates.calendar import YEARS, in_year, is_year, same_day
-from retrieval.dates.names import ARTICLE, CJK, NOT_COUNTED, UNTIL
+from retrieval.dates.names import ARTICLE, CJK, NOT_COUNTED, UNTIL, WEEKDAY
 from retrieval.dates.readers import Day, Told
 
 _LOOK_BACK = 40
@@ -23,11 +23,11 @@ _OF = re.compile(
     re.IGNORECASE,
 )
 _CJK_OF = re.compile(r"[的の]")
-_TO = re.compile(rf"\s*(?:{UNTIL}|[-–—])\s*(?:{ARTICLE})?", re.IGNORECASE)
-_AND = re.compile(rf"\s*(?:and|en|und|et|y|和|与|與|と)\s*(?:{ARTICLE})?", re.IGNORECASE)
+_NAMED_DAY = rf"(?:{ARTICLE})?(?:(?:{WEEKDAY}),?\s+(?:{ARTICLE})?)?"
+_TO = re.compile(rf"\s*(?:{UNTIL}|[-–—])\s*{_NAMED_DAY}", re.IGNORECASE)
+_AND = re.compile(rf"\s*(?:and|en|und|et|y|和|与|與|と)\s*{_NAMED_DAY}", re.IGNORECASE)
 _BETWEEN = re.compile(
-    rf"\b(?P<and>between|tussen|zwischen|entre)\s+(?:{ARTICLE})?$"
-    rf"|\b(?:from|van|von|vom|du|de|del|desde)\s+(?:{ARTICLE})?$",
+    rf"\b(?:(?P<and>between|tussen|zwischen|entre)|from|van|von|vom|du|de|del|desde)\s+{_NAMED_DAY}$",
     re.IGNORECASE,
 )
 _CJK_BETWEEN = re.compile(r"\s*(?:之间|之間|の間)")

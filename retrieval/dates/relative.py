@@ -181,7 +181,8 @@ _FRENCH = re.compile(
 _PLAIN_START = re.compile(r"(?:^|[.!?:;。！？：\n]|[-*•>(\[\"'“«,–—])\s*[*_]*$")
 _EDGE_BEFORE = re.compile(r"(?:^|[.,:;!?–—(\]]\s*|^\W+|\b(?:ago|geleden)\s+)$")
 _EDGE_AFTER = re.compile(
-    rf"\s*(?:$|[.,;:!?–—)])|\s+(?:vor\s+|il y a\s+)?(?:{NUMBER})\s+(?:{UNIT})(?:\s+(?:ago|geleden))?\b",
+    r"\s*(?:$|[.,;!?–—)])"
+    rf"|\s+(?:(?:vor|il y a)\s+(?:{NUMBER})\s+(?:{UNIT})|(?:{NUMBER})\s+(?:{UNIT})\s+(?:ago|geleden))\b",
     re.IGNORECASE,
 )
 _LOOK_BACK = 12

@@ -30,6 +30,7 @@ _BETWEEN = r"between|tussen|zwischen|entre"
 _FROM = r"from|van|von|vom|du|de|del|desde"
 _LEAD = rf"(?:\b(?:(?P<between>{_BETWEEN})|{_FROM})\s+(?:{ARTICLE})?)?"
 _TO = rf"(?:\s+(?:(?P<and>{_AND})|{UNTIL})\s+(?:{ARTICLE})?|\s*[-–—]\s*)"
+_MONTH_TO = rf"(?:\s+(?:(?P<and>{_AND})|{UNTIL}|a)\s+(?:{ARTICLE})?|\s*[-–—]\s*)"
 _NAMED_DAY = rf"(?:(?:{WEEKDAY}),?\s+(?:{ARTICLE})?)?"
 _ORDINAL = r"(?:st|nd|rd|th|de|ste|er|e|\.)?"
 _YEAR = r"(?:19|20)\d{2}"
@@ -51,14 +52,14 @@ _MONTH_DAYS = re.compile(
     re.IGNORECASE,
 )
 _MONTHS = re.compile(
-    rf"{_LEAD}(?<!\d )\b(?P<begin>{MONTH})\.?(?:\s+(?P<beginyear>{_YEAR}))?{_TO}(?P<end>{MONTH})\b"
+    rf"{_LEAD}(?<!\d )\b(?P<begin>{MONTH})\.?(?:\s+(?P<beginyear>{_YEAR}))?{_MONTH_TO}(?P<end>{MONTH})\b"
     rf"(?!\s*\d{{1,2}}\b)\.?{_YEAR_AFTER}",
     re.IGNORECASE,
 )
 _NO_YEARS = re.compile(
     r"\b(?:rose|rises?|rising|raised?|increased?|grew|grows?|went|goes|dropped|fell|falls?|scaled?|changed?|bumped|cut"
     r"|lowered|reduced|resized?|ports?|pages?|lines?|rows?|ids?|numbers?|ranges?|steeg|daalde|ging|stieg|sank"
-    r"|price|prijs|preis)\W+(?:(?:from|van|von|de)\s+)?$",
+    r"|price|prijs|preis|rooms?|tel|models?|versions?|codes?)\W+(?:(?:from|van|von|de)\s+)?$",
     re.IGNORECASE,
 )
 _YEARS = re.compile(
@@ -66,6 +67,11 @@ _YEARS = re.compile(
     rf"(?P<end>{_YEAR}){NOT_COUNTED}"
     rf"|(?:\b(?:in|during|over|im|en)\s+|[(（])(?P<short>(?P<begin2>{_YEAR})\s*[-–—]\s*(?P<end2>{_YEAR}))"
     rf"(?:(?=\s*[)）])|{NOT_COUNTED})",
+    re.IGNORECASE,
+)
+_DOTTED = re.compile(
+    r"(?<![\w./-])(\d{1,2})\.(?:\s?(\d{1,2})\.)?\s*(?:bis(?:\s+zum)?|[-–—])\s*(\d{1,2})\.\s?(\d{1,2})\.\s?(\d{4})"
+    r"(?![\w/-]|\.\d)",
     re.IGNORECASE,
 )
 _DAY_LISTED = re.compile(
@@ -107,6 +113,10 @@ _CJK_DAYS = re.compile(
     rf"(?:[(（][^()（）]{{1,4}}[)）])?(?:{_CJK_TO}|(?P<and>[和与與と]))({CJK_DAY})\s*[日号號일]"
     rf"(?:[(（][^()（）]{{1,4}}[)）])?(?P<end>{_CJK_END})"
 )
+_CJK_LISTED_DAY = re.compile(
+    rf"(?:({CJK_YEAR})\s*[年년][的の]?\s*)?(?<![\d十])({CJK_MONTH})\s*[月월]の?\s*(?:{CJK_DAY})\s*[日号號일]"
+    rf"\s*[、和与與と]\s*(?P<second>{CJK_DAY})\s*[日号號일](?![间間])"
+)
 _CJK_MONTHS = re.compile(
     rf"(?:(?:({CJK_YEAR})\s*[年년]|(?P<told>{_CJK_TOLD_YEAR}))[的の]?\s*)?(?<![\d十/.-])({CJK_MONTH})\s*[月월]?(?:{_CJK_TO}|(?P<and>[和与與と]))"
     rf"({CJK_MONTH})\s*[月월]份?(?!\s*の?\s*(?:\d|[一二三四五六七八九十]+[日号號]))(?P<end>{_CJK_END})"
@@ -137,6 +147,14 @@ def _days(m: re.Match[str], at: Day) -> DateInterval | None:
     if _is_list(m):
         return None
     return _of_month(month_named(m, "month"), m["first"], m["last"], m["year"], at)
+
+
+def _dotted(m: re.Match[str], _: Day) -> DateInterval | None:
+    first = days(int(m[5]), int(m[2] or m[4]), int(m[1]))
+    last = days(int(m[5]), int(m[4]), int(m[3]))
+    if first is None or last is None or first.first > last.last:
+        return None
+    return DateInterval(first=first.first, last=last.last)
 
 
 def _day(m: re.Match[str], at: Day) -> DateInterval | None:
@@ -217,6 +235,16 @@ def _cjk_days(m: re.Match[str], at: Day) -> DateInterval | None:
     return at.nearest(lambda guess: days(guess, month, first, last))
 
 
+def _cjk_listed_day(m: re.Match[str], at: Day) -> DateInterval | None:
+    month, day = number_of(m[2]), number_of(m["second"])
+    if not month or not day:
+        return None
+    if m[1]:
+        year = cjk_year(m[1])
+        return days(year, month, day) if year else None
+    return at.nearest(lambda guess: days(guess, month, day))
+
+
 def _cjk_months(m: re.Match[str], at: Day) -> DateInterval | None:
     begin, end, year = number_of(m[3]), number_of(m[5]), _cjk_span_year(m, at)
     if not begin or not end or year is None or _is_cjk_list(m):
@@ -235,6 +263,7 @@ def _cjk_years(m: re.Match[str], _: Day) -> DateInterval | None:
 
 NUMERIC: tuple[Reader, ...] = (
     Reader(pattern=_YEARS, read=_years, is_written=True, is_span=True, words=("short",)),
+    Reader(pattern=_DOTTED, read=_dotted, is_written=True, is_span=True),
     Reader(pattern=_QUARTERS, read=_quarters, is_written=True, is_span=True),
     Reader(
         pattern=_QUARTER_LISTED,
@@ -252,6 +281,7 @@ NAMED: tuple[Reader, ...] = (
 )
 CJK: tuple[Reader, ...] = (
     Reader(pattern=_CJK_DAYS, read=_cjk_days, is_written=True, is_span=True),
+    Reader(pattern=_CJK_LISTED_DAY, read=_cjk_listed_day, is_written=True, words=("second",)),
     Reader(pattern=_CJK_MONTHS, read=_cjk_months, is_written=True, is_span=True),
     Reader(pattern=_CJK_YEARS, read=_cjk_years, is_written=True, is_span=True),
 )

@@ -52,8 +52,8 @@ _IN_MONTH = re.compile(
     re.IGNORECASE,
 )
 _IN_YEAR = re.compile(
-    r"\b(?:in|during|throughout|im jahre?|en|early|late|mid|begin|medio|eind|anfang|mitte|ende|début|fin|mi)"
-    r"[\s-]+((?:19|20)\d{2})(?![\w/%-]|[.,:]\d)",
+    r"\b(?:in|during|throughout|in the years?|in het jaar|im jahre?|en|early|late|mid|begin|medio|eind|anfang"
+    r"|mitte|ende|début|fin|mi)[\s-]+((?:19|20)\d{2})(?![\w/%-]|[.,:]\d)",
     re.IGNORECASE,
 )
 _QUARTER = re.compile(
@@ -74,8 +74,8 @@ _NAMED_HALF = re.compile(
     re.IGNORECASE,
 )
 _DECADE = re.compile(
-    r"\b(?:in|during|throughout|since|from|until|before|after|over|by)\s+"
-    r"(?P<told>(?:the\s+)?(?:early[\s-]|late[\s-]|mid[\s-]?)?((?:19|20)\d)0s)\b(?!\s+(?:timeout|delay|limit|wait|interval))"
+    r"\b(?:in|during|throughout|since|from|until|before|after|over|by|(?:beginning|start|end) of)\s+"
+    r"(?P<told>(?:the\s+|(?=early|late|mid))(?:early[\s-]|late[\s-]|mid[\s-]?)?((?:19|20)\d)0s)\b(?!\s+(?:timeout|delay|limit|wait|interval))"
     r"|\b(?:jaren|années|década de)\s+((?:19|20)\d)0\b|\b((?:19|20)\d)0er[\s-]jahren?\b|(?<!\d)((?:19|20)\d)0\s*年代",
     re.IGNORECASE,
 )

@@ -7,6 +7,10 @@ from tests.retrieval.dates.shown import asked, rows
 READ = """
 What happened in week 12? | 2026-03-16/2026-03-22
 What happened on Monday morning? | 2026-11-30
+What happened on Monday 4 May? | 2026-05-04
+What happened in the year 2019? | 2019-01-01/2019-12-31
+What happened since the beginning of the 1990s? | 1990-01-01/
+上半年做了什么？ | 2026-01-01/2026-06-30
 What happened Monday? | 2026-11-30
 What happened on Monday and Tuesday? | 2026-11-30, 2026-12-01
 What did we eat on Friday or on Saturday? | 2026-11-27, 2026-11-28
@@ -51,6 +55,8 @@ NONE = """
 What happens in week 12 of the course?
 Which project is called Friday?
 Who was Friday?
+Who was injured in Week 5?
+Is this film set in 1920s Paris?
 What did the Friday project deploy?
 What ran on Friday Harbor?
 Is it open on Monday?

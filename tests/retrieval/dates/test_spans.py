@@ -46,6 +46,12 @@ Was geschah zwischen dem 3. und 10. Mai 2025? | 2025-05-03/2025-05-10
 Was geschah zwischen dem 28. April und dem 3. Mai 2025? | 2025-04-28/2025-05-03
 Was geschah vom 28. April bis zum 3. Mai 2025? | 2025-04-28/2025-05-03
 Vom 1. bis 5. Mai ist zu. | 2026-05-01/2026-05-05
+Was geschah vom 3.5. bis 10.5.2025? | 2025-05-03/2025-05-10
+Was geschah vom 3. bis 10.5.2025? | 2025-05-03/2025-05-10
+Was geschah von Freitag, den 3. Mai 2024 bis Sonntag, den 5. Mai 2024? | 2024-05-03/2024-05-05
+What happened from Monday 4 May to Friday 8 May 2026? | 2026-05-04/2026-05-08
+What happened between Monday 4 May and Friday 8 May? | 2026-05-04/2026-05-08
+¿Qué pasó de marzo a mayo de 2025? | 2025-03-01/2025-05-31
 Was geschah von März bis Mai 2025? | 2025-03-01/2025-05-31
 Was geschah zwischen 2019 und 2021? | 2019-01-01/2021-12-31
 Que s'est-il passé du 3 au 10 mai ? | 2026-05-03/2026-05-10
@@ -99,6 +105,8 @@ What happened in January, March and May 2025? | 2025-01-01/2025-01-31, 2025-03-0
 March and May 2025 | 2025-03-01/2025-03-31, 2025-05-01/2025-05-31
 Q1 and Q2 2025 | 2025-01-01/2025-03-31, 2025-04-01/2025-06-30
 Wat gebeurde er in maart of mei 2025? | 2025-03-01/2025-03-31, 2025-05-01/2025-05-31
+3月5日和6日做了什么？ | 2026-03-05, 2026-03-06
+2025年3月5日、6日に何をした？ | 2025-03-05, 2025-03-06
 Was geschah im März und Mai 2025? | 2025-03-01/2025-03-31, 2025-05-01/2025-05-31
 """
 OPEN = """
@@ -126,6 +134,10 @@ The price rose from 1950 to 2000.
 Ports 1980-2020 are open.
 Call 2019-2021-55.
 id 2019-2021
+Room 2019-2021
+It cost 1950 to 2000 euros.
+Between 2010 and 2020 items were sold.
+Versions 3.5. bis 10.5.20251
 每天3到10次
 3到5个月
 3〜5か月かかる。
