@@ -28,7 +28,8 @@ _NAMES = re.compile(
     r"|\b\w+://\S+|(?<!\S)~?/[\w./-]+|\b[\w-]+\.(?:md|txt|py|js|ts|log|csv|pdf|json|toml|yaml)\b"
 )
 _FUTURE = re.compile(
-    r"\b(?:will|shall|going to|planned|planning|scheduled|upcoming|due|zal|zullen|gaat|gaan|gepland|komt|plannen|wird"
+    r"\b(?:will|shall|going to|(?<!\bwho )(?<!\bI )(?<!\bwe )(?<!\bthey )planned|planning|scheduled"
+    r"|upcoming|due|zal|zullen|gaat|gaan|gepland|komt|plannen|wird"
     r"|werden|geplant|steht an|va|vais|allons|prévue?s?|planifiée?s?)\b|计划|打算|安排|預定|予定|예정",
     re.IGNORECASE,
 )

@@ -121,7 +121,7 @@ _PART = r"(?:\s+(?:morning|afternoon|evening|night))?"
 # `Monday 4 May` is told by its day.
 _NO_DAY = r"(?!,?\s+(?:the\s+|den\s+|dem\s+|de\s+|le\s+)?\d)"
 _BARE_WEEKDAY = re.compile(
-    rf"\b(?:(?:on|op|since|sinds|until|by|before|after|from|between)\s+(?P<latin>{WEEKDAY})\b(?!\s+(?-i:[A-Z])|['’-]|\w){_NO_DAY}"
+    rf"\b(?:(?:on|op|(?:planned|scheduled|due)\s+for|since|sinds|until|by|before|after|from|between)\s+(?P<latin>{WEEKDAY})\b(?!\s+(?-i:[A-Z])|['’-]|\w){_NO_DAY}"
     rf"|(?:am|vom|seit|bis)\s+(?P<de>{WEEKDAY})\b{_NO_DAY})"
     # Small, as Dutch and French write them: no name.
     rf"|(?<!\bde )(?<!\bles )(?<!\ble )(?<!\bdu )\b(?P<small>(?-i:(?:maan|dins|woens|donder|vrij|zater|zon)dag"

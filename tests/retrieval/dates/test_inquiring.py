@@ -18,6 +18,8 @@ What happened from Friday to Sunday? | 2026-11-27/2026-11-29
 What changed since Friday? | 2026-11-27/
 Where were we Monday? | 2026-11-30
 What will we do on Friday? | 2026-12-04
+What is planned for Friday? | 2026-12-04
+Who planned the trip on Friday? | 2026-11-27
 What's planned for next Friday? | 2026-12-04/2026-12-11
 What happened over the weekend? | 2026-11-28/2026-11-29
 What happened in spring? | 2026-03-01/2026-05-31
