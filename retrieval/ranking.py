@@ -221,10 +221,16 @@ def _choose(
 def timely(
     facts: Sequence[FactRow], query: Query, relevance: Mapping[StatementId, float]
 ) -> Sequence[FactRow]:
-    """The facts of a passage that are of the days asked for, where one of them speaks about as surely as any."""
-    if query.asked is None:
+    """The facts of a passage that are of the days asked for, where one of them speaks about as surely as any.
+
+    Where it is asked when something was, those are the facts that tell a day.
+    """
+    if query.asked is not None:
+        of_days = [one for one in facts if _is_of_days(one, query)]
+    elif query.asks_when:
+        of_days = [one for one in facts if one.happened is not None]
+    else:
         return facts
-    of_days = [one for one in facts if _is_of_days(one, query)]
     best = max((relevance.get(one.statement_id, 0.0) for one in facts), default=0.0)
     if any(relevance.get(one.statement_id, 0.0) >= best - MARGIN for one in of_days):
         return of_days

@@ -345,7 +345,9 @@ def _language_of(query: Query, counts: WordCounts) -> Tongue | None:
     language = tongue_of(query.text)
     if any(counts.passages_with.get(token) for token in query.tokens):
         return language
-    if query.terms and len(query.terms) <= _FEW and query.asked is None:
+    # Scripts without spaces run words together, which are told by their parts.
+    said = sum(1 if term.exact else len(term.parts) for term in query.terms)
+    if 0 < said <= _FEW and query.asked is None:
         return UNKNOWN
     return None if language == "latin" else language
 

@@ -388,6 +388,17 @@ def test_since_and_until_go_by_the_facts_own_date(tmp_path: Path) -> None:
         )
 
 
+def test_a_question_after_when_is_answered_by_what_tells_a_day(tmp_path: Path) -> None:
+    with RunningDaemon(tmp_path) as daemon:
+        head = "---\nstart: 2023-09-12\nend: 2023-09-30\nplace: Kyoto, Japan\n---\n"
+        daemon.write("Trip to Japan.md", f"{head}\nText.\n")
+        daemon.settle()
+        assert daemon.texts("When did the trip to Japan end?")[0] == (
+            "start: 2023-09-12; end: 2023-09-30"
+        )
+        assert daemon.texts("Which place in Japan?")[0] == "place: Kyoto, Japan"
+
+
 def test_what_states_no_fact_fits_a_filter_as_what_it_says_of_itself(tmp_path: Path) -> None:
     with RunningDaemon(tmp_path) as daemon:
         daemon.write(

@@ -292,6 +292,8 @@ def test_explain_names_the_threshold_and_why(memory):
     assert told("zorvekpyr mubblest grindal")["tau_by"] == {**measured, "language": "other"}
     assert told("zorvekpyr")["tau_by"] == {**measured, "language": "unknown"}
     assert told("zorvekpyr")["tau"] == memory.tau("unknown")
+    assert told("睡眠")["tau_by"]["language"] == "unknown"
+    assert told("在里斯本住的那间房一晚多少钱")["tau_by"]["language"] == "other"
 
 
 def test_model_that_fails_is_asked_on_from_where_it_failed(memory):
