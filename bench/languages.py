@@ -122,7 +122,8 @@ def check(folder: Path, questions: Sequence[dict[str, Any]]) -> None:
     for question in questions:
         for place in question["gold"]:
             lines = (folder / place["file"]).read_text("utf-8").split("\n")
-            if place["text"] not in lines[place["lines"][0] - 1]:
+            first, last = place["lines"]
+            if place["text"] not in "\n".join(lines[first - 1 : last]):
                 raise SystemExit(f"{question['id']}: {place['file']} has changed")
 
 
