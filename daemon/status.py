@@ -156,9 +156,8 @@ class StatusReport:
         return is_done and self._generation() == before
 
     def refining(self) -> dict[str, int] | None:
-        """What the language model has still to read and to compare; None where that is nothing, or none is known."""
-        is_known = self._extract is not None and self._extract.health.state != "loading"
-        if not is_known or not self._is_refining():
+        """What the language model has still to read and to compare; None where that is nothing, or it is not there."""
+        if not self._is_refining():
             return None
         numbers = self._numbers()
         return {"blocks": self._waiting_blocks(numbers), "facts": self._waiting_facts(numbers)}

@@ -42,7 +42,9 @@ def status_lines(status: Mapping[str, object]) -> Iterator[Line]:
 
 def refining_text(status: Mapping[str, object]) -> str | None:
     """What the language model is still at, as a phrase."""
-    if status.get("refining") is None:
+    model = mapping(mapping(status.get("models")).get("llm"))
+    # While it is looked for, there may be none.
+    if status.get("refining") is None or model.get("state") == "loading":
         return None
     refining = mapping(status["refining"])
     parts = []

@@ -153,10 +153,6 @@ def test_idle_does_not_wait_for_the_language_model_which_is_told(parts):
     assert (report.state(), report.settled(), report.refined()) == ("idle", True, False)
     assert report.degraded() == ()
     assert report.result()["refining"] == report.refining() == {"blocks": 0, "facts": 0}
-    # It may turn out that there is none.
-    parts.extract.health = replace(FIT, state="loading")
-    assert (report.refining(), report.refined()) == (None, False)
-    parts.extract.health = FIT
     parts.extract.idle = True
     assert (report.state(), report.refined()) == ("idle", True)
     assert report.result()["refining"] is None

@@ -54,6 +54,15 @@ def test_status_of_another_version_is_shown_as_far_as_it_goes(changes):
     assert isinstance(failures({**STATUS, **changes}), list)
 
 
+def test_a_language_model_that_is_only_looked_for_is_at_nothing():
+    refining = {"refining": {"blocks": 2, "facts": 0}}
+    fit = {**STATUS["models"], "llm": {"name": "m", "state": "ok", "hint": None}}
+    sought = {**STATUS["models"], "llm": {"name": None, "state": "loading", "hint": None}}
+    told = "the language model goes on: 2 blocks to read"
+    assert told in text(status_lines({**STATUS, **refining, "models": fit}))
+    assert "goes on" not in text(status_lines({**STATUS, **refining, "models": sought}))
+
+
 def test_status_says_what_the_language_model_is_at():
     extraction = {
         "pending": 12,
