@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from bench.multilingual import misquoted
 from bench.quality import ask, running
 from bench.rawcache import opened, prefill
 from bench.report import OUT, commit, machine
@@ -119,12 +120,9 @@ def questions_of(vault: str) -> list[dict[str, Any]]:
 
 def check(folder: Path, questions: Sequence[dict[str, Any]]) -> None:
     """Raises SystemExit where a right place no longer holds what it is quoted for."""
-    for question in questions:
-        for place in question["gold"]:
-            lines = (folder / place["file"]).read_text("utf-8").split("\n")
-            first, last = place["lines"]
-            if place["text"] not in "\n".join(lines[first - 1 : last]):
-                raise SystemExit(f"{question['id']}: {place['file']} has changed")
+    wrong = [told for question in questions for told in misquoted(folder, question)]
+    if wrong:
+        raise SystemExit("\n".join(wrong))
 
 
 def run(folder: Path, cache: Path | None) -> list[Outcome]:

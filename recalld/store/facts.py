@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from recalld.records import NEUTRAL_IMPORTANCE, BlockId, ExtractedFact
 from recalld.store.changes import NewFact
 from recalld.store.connection import Connection, execute
+from recalld.store.dating import NOTE_DAY
 from recalld.store.fact_links import (
     grown_rare_or_common,
     named_by,
@@ -362,7 +363,7 @@ def restate(connection: Connection, facts: Collection[int]) -> None:
         "UPDATE fact SET first_stated = first, stated_on = last,"
         " compared = iif(stated_on IS last, compared, 0)"
         " FROM (SELECT fact_id, min(day) AS first, max(day) AS last FROM (SELECT fact_id,"
-        " coalesce(dated, date(mtime_ns / 1000000000, 'unixepoch')) AS day FROM json_each(?)"
+        f" {NOTE_DAY} AS day FROM json_each(?)"
         " CROSS JOIN fact_source ON fact_id = value JOIN passage ON passage.id = passage_id"
         " JOIN note ON note.id = note_id) GROUP BY fact_id)"
         " WHERE fact.id = fact_id AND (first_stated, stated_on) IS NOT (first, last)",

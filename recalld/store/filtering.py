@@ -16,6 +16,7 @@ from recalld.records import (
     RecallFilter,
 )
 from recalld.store.connection import Connection, execute
+from recalld.store.dating import NOTE_DAY
 from recalld.store.globs import path_pattern
 
 Bindings = dict[str, Any]
@@ -159,9 +160,8 @@ def fact_conditions(limits: RecallFilter) -> tuple[str, Bindings]:
 
 def _day_conditions(limits: RecallFilter) -> str:
     """The part of a filter that the day of a note must fit, as SQL on `note`; `fact_conditions` has the bindings."""
-    day = "coalesce(dated, date(mtime_ns / 1000000000, 'unixepoch'))"
     where = [
-        f"{day} {sign} :{name}"
+        f"{NOTE_DAY} {sign} :{name}"
         for sign, name, limit in (
             (">=", "since", limits.since),
             ("<=", "until", limits.until),

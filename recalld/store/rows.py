@@ -21,6 +21,7 @@ from recalld.records import (
     StatementId,
 )
 from recalld.store.connection import Connection, execute
+from recalld.store.dating import NOTE_DAY
 from recalld.store.filtering import Allowed, fact_conditions
 
 
@@ -83,7 +84,7 @@ def passage_rows(
         "SELECT passage.id, passage.uid, passage.note_id, position, passage.text,"
         " block.line_from + passage.line_from - 1, block.line_from + passage.line_to - 1,"
         " heading_path, lead_in, root.name, note.path, title,"
-        " coalesce(dated, date(mtime_ns / 1000000000, 'unixepoch'))"
+        f" {NOTE_DAY}"
         " FROM json_each(?) JOIN passage ON passage.id = value JOIN block ON block.id = block_id"
         " JOIN note ON note.id = passage.note_id JOIN root ON root.id = root_id",
         (json.dumps(list(passages)),),

@@ -6,7 +6,7 @@ A date without a year takes that of the one it stands with.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import date
 from itertools import pairwise
@@ -49,7 +49,8 @@ def joined(text: str, told: list[Told]) -> tuple[Told, ...]:
     """Dates of a text in their order, with those that stand together made one or given their year."""
     if not told:
         return ()
-    return tuple(_listed(text, list(_spanned(text, _crossed(text, _continued(text, told))))))
+    whole = _merged(text, _merged(text, _continued(text, told), _met), _span)
+    return tuple(_listed(text, list(whole)))
 
 
 def _continued(text: str, told: list[Told]) -> Iterator[Told]:
@@ -70,22 +71,22 @@ def _always(days: DateInterval) -> Callable[[Day], DateInterval]:
     return lambda _: days
 
 
-def _crossed(text: str, told: Iterator[Told]) -> Iterator[Told]:
-    """The same, with a date and the year beside it as one: `in May last year`, `in 2025, on 3 May`."""
+def _merged(
+    text: str, told: Iterable[Told], join: Callable[[str, Told, Told], Told | None]
+) -> Iterator[Told]:
+    """The same, with neighbours as one where `join` makes one of them, which may be joined to the next."""
     waiting: Told | None = None
     for one in told:
-        met = waiting and _met(text, waiting, one)
-        if met:
-            waiting = met
-            continue
-        if waiting is not None:
+        both = waiting and join(text, waiting, one)
+        if waiting is not None and not both:
             yield waiting
-        waiting = one
+        waiting = both or one
     if waiting is not None:
         yield waiting
 
 
 def _met(text: str, one: Told, other: Told) -> Told | None:
+    """A date and the year beside it as one: `in May last year`, `in 2025, on 3 May`."""
     gap = _OF.fullmatch(text, one.end, other.start)
     if gap is None:
         return None
@@ -142,22 +143,8 @@ def _of_year(told: Told, year: int) -> DateInterval | None:
     return days if days and year in (days.first.year, days.last.year) else None
 
 
-def _spanned(text: str, told: Iterator[Told]) -> Iterator[Told]:
-    """The same, with two that a `to`, or a `between` and an `and`, make one."""
-    waiting: Told | None = None
-    for one in told:
-        span = waiting and _span(text, waiting, one)
-        if span:
-            waiting = span
-            continue
-        if waiting is not None:
-            yield waiting
-        waiting = one
-    if waiting is not None:
-        yield waiting
-
-
 def _span(text: str, one: Told, other: Told) -> Told | None:
+    """Two that a `to`, or a `between` and an `and`, make one."""
     if one.is_span or other.is_span or other.start - one.end > _LOOK_BACK:
         return None
     ahead = max(0, one.start - _LOOK_BACK)

@@ -31,7 +31,7 @@ _RELATIVE_WORDS = frozenset(WEEKDAYS) | frozenset(
         *relative.DAY_OFFSETS,
         "ago geleden vor il last past next this coming vorige vorig voorvorige voorvorig afgelopen laatste volgende",
         "volgend komende komend aanstaande deze dit letzte letzten letztes letzter vergangene vergangenen vorletzte",
-        "vorigen voriges voriger vorvorige half halve anderhalf past ",
+        "vorigen voriges voriger vorvorige half halve anderhalf",
         "vergangenes vorletzten vorletztes nächste nächsten nächstes nächster kommende kommenden diese diesen diesem",
         "dieses dernier dernière derniers dernières prochain prochaine passé passée ce cette ces les",
     )

@@ -29,6 +29,11 @@ def rows(table: str) -> list[str]:
     return table.strip().splitlines()
 
 
+def cases(table: str) -> list[tuple[str, str]]:
+    """The lines of a table of `text | days`."""
+    return [(text, days) for text, _, days in (row.partition(" | ") for row in rows(table))]
+
+
 def _shown(days: DateInterval) -> str:
     first = "" if days.first == FIRST_DAY else days.first.isoformat()
     last = "" if days.last == LAST_DAY else days.last.isoformat()

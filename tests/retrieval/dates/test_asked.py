@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval.dates.asked import FIRST_DAY, LAST_DAY, read_asked, without
+from tests.retrieval.dates.shown import cases
 
 # A Tuesday.
 TODAY = date(2026, 3, 10)
@@ -152,9 +153,8 @@ Où est la mairie ?
 """
 
 
-@pytest.mark.parametrize("row", READ.strip().splitlines())
-def test_a_time_in_a_question_is_read(row):
-    text, _, days = row.partition(" | ")
+@pytest.mark.parametrize(("text", "days"), cases(READ))
+def test_a_time_in_a_question_is_read(text, days):
     assert asked(text) == days
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.retrieval.dates.shown import asked, rows
+from tests.retrieval.dates.shown import asked, cases, rows
 
 READ = """
 What happened in week 12? | 2026-03-16/2026-03-22
@@ -75,9 +75,8 @@ Que fait-on le vendredi, c'était fermé ?
 """
 
 
-@pytest.mark.parametrize("row", rows(READ))
-def test_what_a_question_makes_plain_is_read(row):
-    text, _, days = row.partition(" | ")
+@pytest.mark.parametrize(("text", "days"), cases(READ))
+def test_what_a_question_makes_plain_is_read(text, days):
     assert asked(text) == days
 
 

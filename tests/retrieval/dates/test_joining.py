@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.retrieval.dates.shown import asked, rows, told
+from tests.retrieval.dates.shown import asked, cases, told
 
 CROSSED = """
 What happened in May last year? | 2025-05-01/2025-05-31
@@ -77,25 +77,21 @@ He was born in May 1980 and died on 3 June 2001. | 1980-05-01/1980-05-31
 """
 
 
-@pytest.mark.parametrize("row", rows(CROSSED))
-def test_two_times_that_narrow_each_other_are_one(row):
-    text, _, days = row.partition(" | ")
+@pytest.mark.parametrize(("text", "days"), cases(CROSSED))
+def test_two_times_that_narrow_each_other_are_one(text, days):
     assert asked(text) == days
 
 
-@pytest.mark.parametrize("row", rows(LISTS))
-def test_each_time_of_a_list_is_read_with_its_year(row):
-    text, _, days = row.partition(" | ")
+@pytest.mark.parametrize(("text", "days"), cases(LISTS))
+def test_each_time_of_a_list_is_read_with_its_year(text, days):
     assert asked(text) == days
 
 
-@pytest.mark.parametrize("row", rows(APART))
-def test_what_only_stands_close_stays_apart(row):
-    text, _, days = row.partition(" | ")
+@pytest.mark.parametrize(("text", "days"), cases(APART))
+def test_what_only_stands_close_stays_apart(text, days):
     assert asked(text) == days
 
 
-@pytest.mark.parametrize("row", rows(NOTES))
-def test_a_note_is_read_the_same_way(row):
-    text, _, days = row.partition(" | ")
+@pytest.mark.parametrize(("text", "days"), cases(NOTES))
+def test_a_note_is_read_the_same_way(text, days):
     assert told(text) == days

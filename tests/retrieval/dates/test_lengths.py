@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.retrieval.dates.shown import asked, rows, told
+from tests.retrieval.dates.shown import asked, cases, rows, told
 
 READ = """
 It moved half a year ago. | 2026-06-01/2026-06-30
@@ -38,9 +38,8 @@ The last 3 of 24 hours count.
 """
 
 
-@pytest.mark.parametrize("row", rows(READ))
-def test_a_length_up_to_today_is_read(row):
-    text, _, days = row.partition(" | ")
+@pytest.mark.parametrize(("text", "days"), cases(READ))
+def test_a_length_up_to_today_is_read(text, days):
     assert told(text) == days
     assert asked(text) == days
 

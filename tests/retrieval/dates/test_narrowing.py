@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.retrieval.dates.shown import asked, rows, told
+from tests.retrieval.dates.shown import asked, cases, told
 
 HALVES = """
 What happened in the first half of 2025? | 2025-01-01/2025-06-30
@@ -82,15 +82,15 @@ I asked last week. Friday it came. | 2026-11-23/2026-11-29
 """
 
 
-@pytest.mark.parametrize("row", rows(HALVES + AWAY.lstrip() + WEEKS.lstrip() + OPEN.lstrip()))
-def test_what_stands_beside_a_date_makes_other_days_of_it(row):
-    text, _, days = row.partition(" | ")
+@pytest.mark.parametrize(
+    ("text", "days"), cases(HALVES + AWAY.lstrip() + WEEKS.lstrip() + OPEN.lstrip())
+)
+def test_what_stands_beside_a_date_makes_other_days_of_it(text, days):
     assert asked(text) == days
 
 
-@pytest.mark.parametrize("row", rows(NOTES))
-def test_a_note_is_read_the_same_way(row):
-    text, _, days = row.partition(" | ")
+@pytest.mark.parametrize(("text", "days"), cases(NOTES))
+def test_a_note_is_read_the_same_way(text, days):
     assert told(text) == days
 
 

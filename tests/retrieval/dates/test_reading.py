@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from retrieval.dates.readers import Day
 from retrieval.dates.reading import first_date, read_dates
 from tests.growth import assert_grows_with_size
+from tests.retrieval.dates.shown import cases, rows
 
 # A Tuesday.
 TODAY = date(2026, 3, 10)
@@ -213,13 +214,8 @@ https://example.org/2026/03/02/post
 """
 
 
-def rows(table: str) -> list[str]:
-    return table.strip().splitlines()
-
-
-@pytest.mark.parametrize("row", rows(READ))
-def test_a_date_is_read(row):
-    text, _, days = row.partition(" | ")
+@pytest.mark.parametrize(("text", "days"), cases(READ))
+def test_a_date_is_read(text, days):
     assert told(text) == days
 
 

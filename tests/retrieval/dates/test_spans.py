@@ -5,7 +5,7 @@ import pytest
 from retrieval.dates.readers import Day
 from retrieval.dates.reading import read_dates
 from tests.growth import assert_grows_with_size
-from tests.retrieval.dates.shown import TODAY, asked, rows, told
+from tests.retrieval.dates.shown import TODAY, asked, cases, rows, told
 
 # In a question and in a note alike.
 SPANS = """
@@ -150,22 +150,19 @@ Sent on May 3 and 10 people came. | 2026-05-03
 """
 
 
-@pytest.mark.parametrize("row", rows(SPANS))
-def test_a_span_is_one_interval_in_a_question_and_in_a_note(row):
-    text, _, days = row.partition(" | ")
+@pytest.mark.parametrize(("text", "days"), cases(SPANS))
+def test_a_span_is_one_interval_in_a_question_and_in_a_note(text, days):
     assert asked(text) == days
     assert told(text) == days
 
 
-@pytest.mark.parametrize("row", rows(LISTS))
-def test_each_of_a_list_is_an_interval_with_the_month_or_year_of_the_last(row):
-    text, _, days = row.partition(" | ")
+@pytest.mark.parametrize(("text", "days"), cases(LISTS))
+def test_each_of_a_list_is_an_interval_with_the_month_or_year_of_the_last(text, days):
     assert asked(text) == days
 
 
-@pytest.mark.parametrize("row", rows(OPEN))
-def test_one_end_alone_leaves_the_other_side_open(row):
-    text, _, days = row.partition(" | ")
+@pytest.mark.parametrize(("text", "days"), cases(OPEN))
+def test_one_end_alone_leaves_the_other_side_open(text, days):
     assert asked(text) == days
 
 
@@ -175,9 +172,8 @@ def test_numbers_that_count_something_are_no_days(text):
     assert asked(text) is None
 
 
-@pytest.mark.parametrize("row", rows(ONE_DAY))
-def test_what_a_number_counts_ends_no_span(row):
-    text, _, days = row.partition(" | ")
+@pytest.mark.parametrize(("text", "days"), cases(ONE_DAY))
+def test_what_a_number_counts_ends_no_span(text, days):
     assert told(text) == days
     assert asked(text) == days
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.retrieval.dates.shown import asked, rows, told
+from tests.retrieval.dates.shown import asked, cases, rows, told
 
 SMALL = """
 what happened in march 2025? | 2025-03-01/2025-03-31
@@ -46,16 +46,14 @@ the march of 2025 people
 """
 
 
-@pytest.mark.parametrize("row", rows(SMALL))
-def test_a_small_month_is_read_where_it_is_no_noun_or_verb(row):
-    text, _, days = row.partition(" | ")
+@pytest.mark.parametrize(("text", "days"), cases(SMALL))
+def test_a_small_month_is_read_where_it_is_no_noun_or_verb(text, days):
     assert asked(text) == days
     assert told(text) == days
 
 
-@pytest.mark.parametrize("row", rows(OPEN))
-def test_a_small_month_opens_a_question_to_one_side(row):
-    text, _, days = row.partition(" | ")
+@pytest.mark.parametrize(("text", "days"), cases(OPEN))
+def test_a_small_month_opens_a_question_to_one_side(text, days):
     assert asked(text) == days
 
 
